@@ -1,0 +1,79 @@
+"""`weft convert`: link files and sentence-pair files from one format to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from weft.cli.output import write_lines
+from weft.errors import SettingError
+from weft.text.links import LinkFormat, format_links, read_links
+from weft.text.pairs import PairFormat, format_pairs, read_pairs
+from weft.types import SentencePair
+
+
+class InputFormat(StrEnum):
+    """Every format weft reads."""
+
+    AUTO = "auto"
+    PHARAOH = "pharaoh"
+    PHARAOH_SCORES = "pharaoh-scores"
+    TALP = "talp"
+    NAACL = "naacl"
+    JSONL = "jsonl"
+    BARS = "bars"
+    TSV = "tsv"
+
+
+class OutputFormat(StrEnum):
+    """Every format weft writes."""
+
+    PHARAOH = "pharaoh"
+    PHARAOH_SCORES = "pharaoh-scores"
+    TALP = "talp"
+    NAACL = "naacl"
+    JSONL = "jsonl"
+    BARS = "bars"
+    TSV = "tsv"
+
+
+_PAIRS = {"bars", "tsv"}
+_COUNTED_FROM_ANYWHERE = {"pharaoh", "pharaoh-scores", "talp"}
+
+
+def convert(
+    input: Annotated[str, typer.Argument(metavar="IN", help="The file to read; - is stdin.")],
+    output: Annotated[str, typer.Argument(metavar="OUT", help="The file to write; - is stdout.")] = "-",
+    to_format: Annotated[OutputFormat, typer.Option("--to", help="Format of OUT.")] = OutputFormat.PHARAOH,
+    from_format: Annotated[InputFormat, typer.Option("--from", help="Format of IN.")] = InputFormat.AUTO,
+    from_base: Annotated[int, typer.Option(min=0, max=1, help="Number of the first word in IN.")] = 0,
+    to_base: Annotated[int, typer.Option(min=0, max=1, help="Number of the first word in OUT.")] = 0,
+    swap: Annotated[bool, typer.Option("--swap", help="Exchange source and target.")] = False,
+) -> None:
+    """Convert links (pharaoh, pharaoh-scores, talp, naacl, jsonl) or sentence pairs (bars, tsv, jsonl).
+
+    Example: weft convert gold.naacl gold.talp --from naacl --to talp
+    """
+    if _PAIRS & {from_format, to_format}:
+        write_lines(output, _pairs(input, from_format, to_format, swap))
+        return
+    if to_base and to_format not in _COUNTED_FROM_ANYWHERE:
+        raise SettingError(f"{to_format} fixes the number of the first word; leave --to-base out.")
+    alignments = read_links(input, format=LinkFormat(from_format), base=from_base)
+    if swap:
+        alignments = (alignment.swapped() for alignment in alignments)
+    write_lines(output, format_links(alignments, LinkFormat(to_format), base=to_base))
+
+
+def _pairs(path: str, from_format: str, to_format: str, swap: bool) -> Iterator[str]:
+    known = {str(item) for item in PairFormat}
+    for name in (from_format, to_format):
+        if name not in known:
+            raise SettingError(f"{from_format} cannot become {to_format}: one holds sentences, the other links.")
+    pairs = read_pairs(path, format=from_format)
+    if swap:
+        pairs = (SentencePair(pair.target, pair.source) for pair in pairs)
+    return format_pairs(pairs, to_format)

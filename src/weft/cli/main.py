@@ -1,0 +1,54 @@
+"""`weft`: the commands put together, and every failure turned into one sentence and an exit code."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from weft.cli import convert, score, symmetrize
+from weft.cli.output import say
+from weft.errors import SettingError, WeftError
+from weft.version import __version__
+
+app = typer.Typer(
+    name="weft",
+    help="Find which words of a sentence and its translation correspond.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("score")(score.score)
+app.command("symmetrize")(symmetrize.symmetrize)
+app.command("convert")(convert.convert)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"weft {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Show the version."),
+) -> None:
+    """Find which words of a sentence and its translation correspond."""
+
+
+def main() -> None:
+    """Run the command line. Exit codes: 0 fine, 1 failed, 2 bad usage."""
+    try:
+        app()
+    except SettingError as error:
+        _fail(str(error), 2)
+    except WeftError as error:
+        _fail(str(error), 1)
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}." if error.filename else str(error), 1)
+
+
+def _fail(message: str, code: int) -> None:
+    say(message)
+    sys.exit(code)

@@ -1,0 +1,91 @@
+"""`weft score`: AER, precision, recall and F1 with intervals, tests between systems, and where the errors are."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from weft.cli.output import say, write_lines
+from weft.errors import SettingError
+from weft.text.lines import Path, display_name, rereadable
+from weft.types import GoldAlignment, SentencePair, WordPair
+
+
+class GoldBase(StrEnum):
+    """The number of the first word in the gold file."""
+
+    AUTO = "auto"
+    ZERO = "0"
+    ONE = "1"
+
+
+class ScoreFormat(StrEnum):
+    """How the scores are printed."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def score(
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="Gold links: talp, Pharaoh, NAACL or JSONL.")],
+    systems: Annotated[list[str], typer.Argument(metavar="SYSTEM...", help="Links of one or more systems.")],
+    gold_base: Annotated[GoldBase, typer.Option(help="Number of the first word in GOLD.")] = GoldBase.AUTO,
+    system_base: Annotated[int, typer.Option(min=0, max=1, help="Number of the first word in SYSTEM.")] = 0,
+    ignore_possible: Annotated[
+        bool, typer.Option("--ignore-possible", help="Treat possible links as not there.")
+    ] = False,
+    format: Annotated[ScoreFormat, typer.Option("--format", help="How to print.")] = ScoreFormat.TEXT,
+    source: Annotated[str | None, typer.Option(help="The source sentences, for checks and the error report.")] = None,
+    target: Annotated[str | None, typer.Option(help="The target sentences, likewise.")] = None,
+    output: Annotated[str, typer.Option("--output", "-o", help="Where to write; - is stdout.")] = "-",
+) -> None:
+    """Score systems against gold links; the first system is the baseline that the others are tested against.
+
+    Example: weft score gold.talp mine.links theirs.links
+    """
+    from weft.cli import score_output
+    from weft.scoring.corpus import score_files
+    from weft.scoring.errors_report import ErrorReport
+
+    if (source is None) != (target is None):
+        raise SettingError("--source and --target belong together: give both or none.")
+    if [gold, *systems, source, target].count("-") > 1:
+        raise SettingError("only one input can be stdin.")
+    with ExitStack() as stack:
+        gold_file = stack.enter_context(rereadable(gold))
+        texts = None
+        if source is not None and target is not None:
+            texts = (stack.enter_context(rereadable(source)), stack.enter_context(rereadable(target)))
+        reports = [ErrorReport() for _ in systems] if texts else []
+
+        def observe(sentence: SentencePair, truth: GoldAlignment, links: list[set[WordPair]]) -> None:
+            for report, found in zip(reports, links, strict=True):
+                report.add(sentence, truth, found)
+
+        scores = score_files(
+            gold_file,
+            systems,
+            gold_base=_resolved_base(gold_file, gold_base, texts),
+            system_base=system_base,
+            ignore_possible=ignore_possible,
+            sentences=texts,
+            observe=observe,
+        )
+    show = score_output.as_json if format is ScoreFormat.JSON else score_output.as_text
+    write_lines(output, show(scores, reports))
+
+
+def _resolved_base(gold: Path, wanted: GoldBase, texts: tuple[Path, Path] | None) -> int:
+    from weft.scoring.base import detect_base
+    from weft.scoring.corpus import read_sentences
+
+    if wanted is not GoldBase.AUTO:
+        return int(wanted)
+    base = detect_base(gold, read_sentences(*texts) if texts else None)
+    if base.reason:
+        say(f"{display_name(gold)} is read as counting words from {base.number}: {base.reason}. "
+            "Set --gold-base 0 or 1 to decide yourself.")
+    return base.number

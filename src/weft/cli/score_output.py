@@ -1,0 +1,96 @@
+"""How `weft score` prints: a table to read, or JSON to keep."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+from weft.scoring.corpus import CorpusScore
+from weft.scoring.counts import Rates
+from weft.scoring.errors_report import ErrorReport
+
+_COLUMNS = {"aer": "AER", "precision": "precision", "recall": "recall", "f1": "F1"}
+_MOST_PAIRS = 10
+
+
+def as_text(scores: Sequence[CorpusScore], reports: Sequence[ErrorReport]) -> Iterator[str]:
+    """A table with one line a system, intervals in brackets, and p-values against the first system."""
+    rows = [["", *_COLUMNS.values()]]
+    for score in scores:
+        rows.append([score.name, *(_with_interval(score, rate) for rate in _COLUMNS)])
+        if score is not scores[0]:
+            p_values = score.p_values(scores[0])
+            rows.append(["", *(_against_baseline(score, scores[0], p_values, rate) for rate in _COLUMNS)])
+    yield from _table(rows)
+    if len(scores) > 1:
+        yield f"\nDifferences and p-values are against {scores[0].name} (paired permutation test).\n"
+    yield f"\n{scores[0].signature}\n"
+    for score, report in zip(scores, reports, strict=False):
+        yield from _report_text(score.name, report)
+
+
+def _with_interval(score: CorpusScore, rate: str) -> str:
+    lower, upper = (getattr(end, rate) for end in score.interval)
+    return f"{getattr(score.rates, rate):.1f} [{lower:.1f}, {upper:.1f}]"
+
+
+def _against_baseline(score: CorpusScore, baseline: CorpusScore, p_values: Rates, rate: str) -> str:
+    difference = getattr(score.rates, rate) - getattr(baseline.rates, rate)
+    return f"{difference:+.1f} (p = {getattr(p_values, rate):.3f})"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n"
+
+
+def _report_text(name: str, report: ErrorReport) -> Iterator[str]:
+    yield f"\n{name}\n"
+    for title, pairs in (("wrong", report.wrong), ("missing", report.missing)):
+        yield f"  most often {title}\n"
+        for (source, target), count in _most_common(pairs):
+            yield f"    {count:5}  {source} - {target}\n"
+    yield "  sentences with most errors\n"
+    for number, errors in report.worst_sentences:
+        yield f"    line {number}: {len(errors.wrong)} wrong, {len(errors.missing)} missing\n"
+        yield f"      {' '.join(errors.sentence.source)}\n"
+        yield f"      {' '.join(errors.sentence.target)}\n"
+
+
+def _most_common(pairs: Counter[tuple[str, str]]) -> list[tuple[tuple[str, str], int]]:
+    """The most frequent pairs; equals in alphabetical order, so that the report is the same every time."""
+    return sorted(pairs.items(), key=lambda item: (-item[1], item[0]))[:_MOST_PAIRS]
+
+
+def as_json(scores: Sequence[CorpusScore], reports: Sequence[ErrorReport]) -> Iterator[str]:
+    """One JSON object; rates are in percent."""
+    systems = [_score_json(score, scores[0]) for score in scores]
+    for system, report in zip(systems, reports, strict=False):
+        system["errors"] = _report_json(report)
+    record = {"signature": scores[0].signature, "sentences": len(scores[0].counts), "systems": systems}
+    yield json.dumps(record, ensure_ascii=False, indent=2) + "\n"
+
+
+def _score_json(score: CorpusScore, baseline: CorpusScore) -> dict[str, object]:
+    lower, upper = score.interval
+    record: dict[str, object] = {"name": score.name, **asdict(score.rates)}
+    record["interval"] = {rate: [getattr(lower, rate), getattr(upper, rate)] for rate in _COLUMNS}
+    record["counts"] = score.total._asdict()
+    if score is not baseline:
+        record["baseline"] = baseline.name
+        record["p_values"] = asdict(score.p_values(baseline))
+    return record
+
+
+def _report_json(report: ErrorReport) -> dict[str, object]:
+    return {
+        "wrong": [[*words, count] for words, count in _most_common(report.wrong)],
+        "missing": [[*words, count] for words, count in _most_common(report.missing)],
+        "worst_sentences": [
+            {"line": number, "wrong": errors.wrong, "missing": errors.missing}
+            for number, errors in report.worst_sentences
+        ],
+    }

@@ -1,0 +1,38 @@
+"""`weft symmetrize`: two directional link files to one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from weft.cli.output import write_lines
+from weft.extraction.symmetrize import Symmetrization, symmetrize_alignments
+from weft.text.lines import display_name, read_together
+from weft.text.links import LinkFormat, format_links, read_links
+from weft.types import Alignment
+
+
+def symmetrize(
+    forward: Annotated[str, typer.Argument(help="Links found from source to target; - is stdin.")],
+    backward: Annotated[str, typer.Argument(help="Links found from target to source, still written source-target.")],
+    method: Annotated[Symmetrization, typer.Option(help="How to combine them.")] = Symmetrization.GROW_DIAG_FINAL_AND,
+    output: Annotated[str, typer.Option("--output", "-o", help="Where to write; - is stdout.")] = "-",
+    scores: Annotated[bool, typer.Option("--scores", help="Write i-j:score, the mean of both directions.")] = False,
+    reversed_backward: Annotated[
+        bool, typer.Option("--reversed-backward", help="BACKWARD is written target-source: turn it round.")
+    ] = False,
+) -> None:
+    """Combine links of both directions into one set.
+
+    Example: weft symmetrize forward.links backward.links --method grow-diag-final-and > both.links
+    """
+    lines = LinkFormat.PHARAOH_SCORES if scores else LinkFormat.PHARAOH
+    write_lines(output, format_links(_combined(forward, backward, method, reversed_backward), lines))
+
+
+def _combined(forward: str, backward: str, method: Symmetrization, turn: bool) -> Iterator[Alignment]:
+    names = [display_name(forward), display_name(backward)]
+    for there, back in read_together(names, [read_links(forward), read_links(backward)]):
+        yield symmetrize_alignments(there, back.swapped() if turn else back, method)

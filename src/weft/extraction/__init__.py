@@ -1,0 +1,1 @@
+"""Hidden states to links: similarity, directional probabilities, matching, symmetrisation, words."""

@@ -1,0 +1,1 @@
+"""Links against gold: counts, rates with intervals, tests between systems, and a report of the errors."""

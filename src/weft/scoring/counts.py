@@ -1,0 +1,76 @@
+"""Per-sentence counts first, rates from their sums second; intervals and tests resample the same counts.
+
+All rates are in percent, as papers print them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from weft.types import GoldAlignment, WordPair
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+
+class Counts(NamedTuple):
+    """What one sentence, or a whole corpus, adds to the rates. S is sure, P possible with sure, A the system's."""
+
+    sure_hits: int  # |A ∩ S|
+    possible_hits: int  # |A ∩ P|
+    links: int  # |A|
+    sure: int  # |S|
+
+
+def count_sentence(gold: GoldAlignment, links: Set[WordPair], *, ignore_possible: bool = False) -> Counts:
+    """Compare one sentence's links with its gold; `ignore_possible` treats possible links as if not there."""
+    sure_hits = len(links & gold.sure)
+    if ignore_possible or gold.possible is gold.sure:
+        possible_hits = sure_hits
+    else:
+        possible_hits = len(links & gold.possible)
+    return Counts(sure_hits, possible_hits, len(links), len(gold.sure))
+
+
+def count_corpus(rows: Iterable[Counts]) -> IntArray:
+    """Stack sentence counts into an array of shape (sentences, 4)."""
+    flat = np.fromiter((count for row in rows for count in row), dtype=np.int64)
+    return flat.reshape(-1, len(Counts._fields))
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Alignment error rate, precision (against possible), recall (against sure) and F1, in percent."""
+
+    aer: float
+    precision: float
+    recall: float
+    f1: float
+
+    @classmethod
+    def of(cls, counts: Counts) -> Rates:
+        """The rates of one set of counts."""
+        return cls(*(float(rate) for rate in rates(np.asarray(counts)).tolist()))
+
+
+def rates(counts: IntArray) -> FloatArray:
+    """Counts of shape (..., 4) to rates of shape (..., 4), in the order of `Rates`.
+
+    AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|) (Och & Ney 2003). A rate over nothing is 0: no links have no
+    precision, and nothing to find leaves no error.
+    """
+    sure_hits, possible_hits, links, sure = np.moveaxis(counts.astype(np.float64), -1, 0)
+    precision = _share(possible_hits, links)
+    recall = _share(sure_hits, sure)
+    f1 = _share(2 * precision * recall, precision + recall)
+    errors = _share(links + sure - sure_hits - possible_hits, links + sure)
+    return 100 * np.stack([errors, precision, recall, f1], axis=-1)
+
+
+def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)

@@ -1,0 +1,1 @@
+"""Characters and files: sentence pairs, links and raw text. No model is known here."""

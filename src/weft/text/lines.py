@@ -1,0 +1,182 @@
+"""Files to lines: compression found by content, lines ended by `\\n` alone, a leading BOM dropped.
+
+Everything below is in bytes; `decode` turns one line into text and names the offending byte when it cannot.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import zip_longest
+from os import PathLike, fspath
+from os.path import isfile
+from shutil import copyfileobj
+from tempfile import NamedTemporaryFile
+from typing import IO, Any, BinaryIO, TypeVar, cast
+
+from weft.errors import FormatError, LineCountError
+
+Path = str | PathLike[str]
+OnError = Callable[[FormatError], None]
+T = TypeVar("T")
+
+STDIN = "-"
+_BOM = b"\xef\xbb\xbf"
+_LONGEST_MAGIC = 6
+
+
+def display_name(path: Path) -> str:
+    """How a file is called in messages."""
+    if isinstance(path, _Spooled):
+        return path.name
+    return "stdin" if fspath(path) == STDIN else fspath(path)
+
+
+class _Spooled(PathLike[str]):
+    """A copy on disk of something that can be read only once, still called by its own name."""
+
+    def __init__(self, name: str, copy: str) -> None:
+        self.name = name
+        self._copy = copy
+
+    def __fspath__(self) -> str:
+        return self._copy
+
+
+@contextmanager
+def rereadable(path: Path) -> Iterator[Path]:
+    """The path itself if it is a regular file; a temporary copy of it if it is stdin or a pipe."""
+    if isfile(path):
+        yield path
+        return
+    with NamedTemporaryFile(prefix="weft-") as copy, open_bytes(path) as stream:
+        copyfileobj(stream, copy)
+        copy.flush()
+        yield _Spooled(display_name(path), copy.name)
+
+
+@contextmanager
+def open_bytes(path: Path) -> Iterator[BinaryIO]:
+    """Open a file (`-` is stdin) and decompress it if its first bytes say gzip, xz or zstandard."""
+    if fspath(path) == STDIN:
+        yield _decompressed(sys.stdin.buffer)
+    else:
+        with open(path, "rb") as file:
+            yield _decompressed(file)
+
+
+def read_lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file without their ends.
+
+    Only `\\n` ends a line (one `\\r` before it is dropped), so a stray `\\r`, form feed or U+2028 inside a line
+    never shifts the lines after it.
+    """
+    number = 0
+    try:
+        with open_bytes(path) as file:
+            for number, line in enumerate(file, start=1):
+                if number == 1 and line.startswith(_BOM):
+                    line = line[len(_BOM) :]
+                yield line.removesuffix(b"\n").removesuffix(b"\r")
+    except _broken_archive() as error:
+        raise FormatError(
+            display_name(path), number + 1, f"the compressed data is damaged or cut short ({error}). Fetch it again."
+        ) from error
+
+
+def decode(line: bytes, path: Path, number: int) -> str:
+    """Read one line as UTF-8; the error names file, line and byte."""
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        found = line[error.start : error.end].hex(" ")
+        message = f"expected UTF-8, found the byte {found}. Convert the file, for example with iconv -t UTF-8."
+        raise FormatError(display_name(path), number, message, byte=error.start + 1) from error
+
+
+def read_together(names: Sequence[str], readers: Sequence[Iterator[T]]) -> Iterator[tuple[T, ...]]:
+    """Walk several files line by line; when one ends early, count the lines of all and say so."""
+    missing = object()
+    for number, rows in enumerate(zip_longest(*readers, fillvalue=missing)):
+        if missing in rows:
+            counts = [
+                number + (row is not missing) + sum(1 for _ in reader)
+                for row, reader in zip(rows, readers, strict=True)
+            ]
+            raise LineCountError(list(zip(names, counts, strict=True)))
+        yield cast("tuple[T, ...]", rows)
+
+
+class _Rejoined(io.RawIOBase):
+    """A stream whose first bytes were already read: they come first, then the rest."""
+
+    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
+        self._head = head
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer)
+        chunk = self._head[: len(view)]
+        if chunk:
+            self._head = self._head[len(chunk) :]
+        else:
+            # read1 hands over what a pipe holds now instead of waiting for a full buffer.
+            chunk = cast(io.BufferedReader, self._rest).read1(len(view))
+        view[: len(chunk)] = chunk
+        return len(chunk)
+
+
+def _decompressed(file: BinaryIO) -> BinaryIO:
+    head = b""
+    while len(head) < _LONGEST_MAGIC and _may_become_magic(head) and (byte := file.read(1)):
+        head += byte
+    stream = io.BufferedReader(_Rejoined(head, file), 1 << 17)
+    for magic, opener in _OPENERS.items():
+        if head.startswith(magic):
+            return opener(stream)
+    return stream
+
+
+def _may_become_magic(head: bytes) -> bool:
+    return any(magic.startswith(head) for magic in _OPENERS if len(head) < len(magic))
+
+
+def _open_gzip(stream: BinaryIO) -> BinaryIO:
+    return io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=stream)), 1 << 17)
+
+
+def _open_xz(stream: BinaryIO) -> BinaryIO:
+    return io.BufferedReader(cast(io.RawIOBase, lzma.LZMAFile(stream)), 1 << 17)
+
+
+def _open_zstandard(stream: BinaryIO) -> BinaryIO:
+    return io.BufferedReader(cast(io.RawIOBase, zstandard().ZstdFile(stream)), 1 << 17)
+
+
+def zstandard() -> Any:
+    """The standard library's zstandard module, or its backport before Python 3.14."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd
+
+
+_OPENERS: dict[bytes, Callable[[BinaryIO], BinaryIO]] = {
+    b"\x1f\x8b": _open_gzip,
+    b"\xfd7zXZ\x00": _open_xz,
+    b"\x28\xb5\x2f\xfd": _open_zstandard,
+}
+
+
+def _broken_archive() -> tuple[type[Exception], ...]:
+    """What the decompressors raise for data that is damaged or cut short."""
+    return (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, zstandard().ZstdError)

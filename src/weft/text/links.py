@@ -1,0 +1,267 @@
+"""Links in files: Pharaoh, Pharaoh with scores, talp, NAACL and JSONL; in and out.
+
+One line a sentence pair, except NAACL, where every link has a line that begins with the sentence's number.
+Link files are read as bytes: their tokens are ASCII, and a token seen before is never parsed again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
+from itertools import chain, groupby
+
+from weft.errors import FormatError
+from weft.text.lines import Path, decode, display_name, read_lines
+from weft.text.pairs import parse_json_object, shorten
+from weft.types import Alignment, Link
+
+_TOKEN = re.compile(rb"(\d{1,9})([-p])(\d{1,9})(?::([-+.\deE]{1,32}))?")
+_NAACL = re.compile(rb"(\d{1,9})\s+(\d{1,9})\s+(\d{1,9})(?:\s+([SP]))?(?:\s+([-+.\deE]{1,32}))?")
+_FIRST_NAACL = re.compile(rb"\d+\s+\d+\s+\d+(\s|$)")
+_KNOWN_TOKENS = 1 << 16
+_LARGEST_GAP = 1_000_000
+
+
+class LinkFormat(StrEnum):
+    """How links are written; `auto` looks at the first line that holds a link."""
+
+    AUTO = "auto"
+    PHARAOH = "pharaoh"
+    PHARAOH_SCORES = "pharaoh-scores"
+    TALP = "talp"
+    NAACL = "naacl"
+    JSONL = "jsonl"
+
+
+def read_links(path: Path, *, format: LinkFormat | str = LinkFormat.AUTO, base: int = 0) -> Iterator[Alignment]:
+    """Stream the alignments of a file.
+
+    `base` is the number of the first word in Pharaoh and talp files: 0, or 1 in some gold sets. NAACL counts from 1
+    (0 is NULL and dropped) and JSONL from 0 whatever `base` says.
+    """
+    for _, links in read_numbered_links(path, format=format, base=base):
+        yield Alignment.of(links)
+
+
+def read_numbered_links(
+    path: Path, *, format: LinkFormat | str = LinkFormat.AUTO, base: int = 0
+) -> Iterator[tuple[int, list[Link]]]:
+    """Like `read_links`, but the links stay as they stand in the file, each sentence with the line it came from."""
+    lines = read_lines(path)
+    if format == LinkFormat.AUTO:
+        format, lines = _recognised(lines)
+    if format == LinkFormat.NAACL:
+        yield from _read_naacl(lines, path)
+        return
+    parse = _parse_jsonl if format == LinkFormat.JSONL else _Tokens(LinkFormat(format), base).parse
+    for number, line in enumerate(lines, start=1):
+        try:
+            links = parse(line)
+        except UnicodeDecodeError:
+            decode(line, path, number)
+            raise
+        except ValueError as error:
+            raise FormatError(display_name(path), number, str(error)) from error
+        yield number, links
+
+
+def recognise(path: Path) -> LinkFormat:
+    """The format of a link file, judged by its first line that is not blank."""
+    return _recognised(read_lines(path))[0]
+
+
+def _recognised(lines: Iterator[bytes]) -> tuple[LinkFormat, Iterator[bytes]]:
+    seen = []
+    for line in lines:
+        seen.append(line)
+        if line.strip():
+            break
+    decisive = seen[-1].strip() if seen else b""
+    return _format_of(decisive), chain(seen, lines)
+
+
+def _format_of(line: bytes) -> LinkFormat:
+    if line.startswith(b"{"):
+        return LinkFormat.JSONL
+    return LinkFormat.NAACL if _FIRST_NAACL.match(line) else LinkFormat.TALP
+
+
+class _Tokens(dict[bytes, Link]):
+    """Token to link. Most tokens of a corpus are alike, so each is parsed and checked once.
+
+    Talp contains Pharaoh, with or without scores; only the message and the possible links differ.
+    """
+
+    def __init__(self, format: LinkFormat, base: int) -> None:
+        super().__init__()
+        self._format = format
+        self._base = base
+
+    def parse(self, line: bytes) -> list[Link]:
+        return [self[token] for token in line.split()]
+
+    def __missing__(self, token: bytes) -> Link:
+        match = _TOKEN.fullmatch(token)
+        if not match or (match[2] == b"p" and self._format != LinkFormat.TALP):
+            raise ValueError(f"expected {_EXPECTED[self._format]}, found {_quoted(token)}.")
+        source, target = int(match[1]) - self._base, int(match[3]) - self._base
+        if source < 0 or target < 0:
+            raise ValueError(f"found {_quoted(token)}, but words were said to be counted from 1. Use base 0.")
+        link = Link(source, target, _score(match[4]), match[2] == b"-")
+        if link.score is None:
+            if len(self) >= _KNOWN_TOKENS:
+                self.clear()
+            self[token] = link
+        return link
+
+
+_EXPECTED = {
+    LinkFormat.TALP: "'i-j' or 'ipj'",
+    LinkFormat.PHARAOH: "'i-j'",
+    LinkFormat.PHARAOH_SCORES: "'i-j:score'",
+}
+
+
+def _quoted(token: bytes) -> str:
+    return shorten(token.decode("utf-8", "backslashreplace"))
+
+
+def _score(digits: bytes | None) -> float | None:
+    if digits is None:
+        return None
+    try:
+        score = float(digits)
+    except ValueError:
+        score = math.nan
+    if not math.isfinite(score):
+        raise ValueError(f"expected a number as score, found {_quoted(digits)}.")
+    return score
+
+
+def _read_naacl(lines: Iterable[bytes], path: Path) -> Iterator[tuple[int, list[Link]]]:
+    """Group the lines by sentence. Sentences without a line in between are empty."""
+    previous = 0
+    rows = (_parse_naacl(line, path, number) for number, line in enumerate(lines, start=1) if line.strip())
+    for sentence, group in groupby(rows, key=lambda row: row[0]):
+        first = next(group)
+        if not previous < sentence <= previous + _LARGEST_GAP:
+            message = f"sentence {sentence} after sentence {previous}; sort the file by sentence, counted from 1."
+            raise FormatError(display_name(path), first[1], message)
+        yield from ((first[1], []) for _ in range(previous + 1, sentence))
+        yield first[1], [link for _, _, link in chain((first,), group) if link]
+        previous = sentence
+
+
+def _parse_naacl(line: bytes, path: Path, number: int) -> tuple[int, int, Link | None]:
+    match = _NAACL.fullmatch(line.strip())
+    if not match:
+        message = f"expected 'sentence i j [S|P] [confidence]', found {_quoted(line)}."
+        raise FormatError(display_name(path), number, message)
+    source, target = int(match[2]) - 1, int(match[3]) - 1
+    try:
+        link = Link(source, target, _score(match[5]), match[4] != b"P") if min(source, target) >= 0 else None
+    except ValueError as error:
+        raise FormatError(display_name(path), number, str(error)) from error
+    return int(match[1]), number, link
+
+
+def _parse_jsonl(line: bytes) -> list[Link]:
+    if not line.strip():
+        return []
+    record = parse_json_object(line.decode("utf-8"))
+    sure = chain(_json_links(record, "links"), _json_links(record, "sure"))
+    links = [_json_link(item, sure=True) for item in sure]
+    return links + [_json_link(item, sure=False) for item in _json_links(record, "possible")]
+
+
+def _json_links(record: dict[str, object], key: str) -> list[object]:
+    items = record.get(key, [])
+    if not isinstance(items, list):
+        raise ValueError(f'expected "{key}" to be a list of [i, j] or [i, j, score], found {shorten(str(items))}.')
+    return items
+
+
+def _json_link(item: object, *, sure: bool) -> Link:
+    if isinstance(item, list) and len(item) in (2, 3) and all(type(index) is int and index >= 0 for index in item[:2]):
+        score = item[2] if len(item) == 3 else None
+        if score is None or (isinstance(score, int | float) and math.isfinite(score)):
+            return Link(item[0], item[1], None if score is None else float(score), sure)
+    raise ValueError(f"expected a link [i, j] or [i, j, score], found {shorten(json.dumps(item))}.")
+
+
+def format_links(
+    alignments: Iterable[Alignment], format: LinkFormat | str = LinkFormat.PHARAOH, *, base: int = 0
+) -> Iterator[str]:
+    """Write alignments as lines with their ends; NAACL gives several lines for one alignment.
+
+    `base` is the number of the first word in Pharaoh and talp; NAACL and JSONL have their own.
+    """
+    write = _WRITERS[LinkFormat(format)]
+    for number, alignment in enumerate(alignments, start=1):
+        yield write(_counted_from(base, alignment), number) + "\n"
+
+
+def _counted_from(base: int, alignment: Alignment) -> Alignment:
+    if base == 0:
+        return alignment
+    links = tuple(Link(source + base, target + base, *rest) for source, target, *rest in alignment.links)
+    return Alignment(links, alignment.score)
+
+
+def _write_pharaoh(alignment: Alignment, number: int) -> str:
+    return " ".join([f"{link[0]}-{link[1]}" for link in alignment.links])
+
+
+def _write_scores(alignment: Alignment, number: int) -> str:
+    return " ".join([f"{link[0]}-{link[1]}{_colon(link.score)}" for link in alignment.links])
+
+
+def _write_talp(alignment: Alignment, number: int) -> str:
+    return " ".join([f"{link[0]}{'-' if link[3] else 'p'}{link[1]}{_colon(link.score)}" for link in alignment.links])
+
+
+def _colon(score: float | None) -> str:
+    return "" if score is None else f":{score!r}"
+
+
+def _write_naacl(alignment: Alignment, number: int) -> str:
+    if not alignment.links:
+        # NULL to NULL: says that the sentence is there, which keeps later files in step with the text.
+        return f"{number} 0 0"
+    return "\n".join([_naacl_line(link, number) for link in alignment.links])
+
+
+def _naacl_line(link: Link, number: int) -> str:
+    confidence = "" if link.score is None else f" {link.score!r}"
+    return f"{number} {link.source + 1} {link.target + 1} {'S' if link.sure else 'P'}{confidence}"
+
+
+def _write_jsonl(alignment: Alignment, number: int) -> str:
+    return json.dumps(json_links(alignment), ensure_ascii=False)
+
+
+def json_links(alignment: Alignment) -> dict[str, object]:
+    """The part of a JSONL record that describes an alignment."""
+    record: dict[str, object] = {"links": [_json_item(link) for link in alignment.links if link.sure]}
+    possible = [_json_item(link) for link in alignment.links if not link.sure]
+    if possible:
+        record["possible"] = possible
+    if alignment.score is not None:
+        record["score"] = alignment.score
+    return record
+
+
+def _json_item(link: Link) -> list[float]:
+    return [link.source, link.target] if link.score is None else [link.source, link.target, link.score]
+
+
+_WRITERS: dict[LinkFormat, Callable[[Alignment, int], str]] = {
+    LinkFormat.PHARAOH: _write_pharaoh,
+    LinkFormat.PHARAOH_SCORES: _write_scores,
+    LinkFormat.TALP: _write_talp,
+    LinkFormat.NAACL: _write_naacl,
+    LinkFormat.JSONL: _write_jsonl,
+}

@@ -1,0 +1,3 @@
+"""The version of weft; it is part of every score's signature."""
+
+__version__ = "0.1.0"
