@@ -10,7 +10,7 @@ class WeftError(Exception):
 
 
 class FormatError(WeftError):
-    """A file does not hold what it should. Carries the file, the line (from 1) and, for bad bytes, the byte (from 1)."""
+    """A file does not hold what it should. Names the file, the line and, for bad bytes, the byte; all from 1."""
 
     def __init__(self, path: str, line: int | None, message: str, *, byte: int | None = None) -> None:
         place = ":".join(str(part) for part in (path, line, byte) if part is not None)

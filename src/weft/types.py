@@ -58,7 +58,8 @@ class Alignment:
 
     def swapped(self) -> Alignment:
         """The same alignment seen from the other side."""
-        return Alignment.of((Link(target, source, *rest) for source, target, *rest in self.links), self.score)
+        links = (link._replace(source=link.target, target=link.source) for link in self.links)
+        return Alignment.of(links, self.score)
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,8 @@ def _compressed(raw: BinaryIO, path: str) -> Iterator[BinaryIO]:
     elif path.endswith(".zst"):
         from weft.text.lines import zstandard
 
-        with zstandard().ZstdFile(raw, "wb") as file:
+        checked = {zstandard().CompressionParameter.checksum_flag: 1}
+        with zstandard().ZstdFile(raw, "wb", options=checked) as file:
             yield file
     else:
         yield raw

@@ -86,6 +86,8 @@ def _resolved_base(gold: Path, wanted: GoldBase, texts: tuple[Path, Path] | None
         return int(wanted)
     base = detect_base(gold, read_sentences(*texts) if texts else None)
     if base.reason:
-        say(f"{display_name(gold)} is read as counting words from {base.number}: {base.reason}. "
-            "Set --gold-base 0 or 1 to decide yourself.")
+        say(
+            f"{display_name(gold)} is read as counting words from {base.number}: {base.reason}. "
+            "Set --gold-base 0 or 1 to decide yourself."
+        )
     return base.number

@@ -116,7 +116,7 @@ def _with_sentences(
     rows = read_together(names, readers)
     if sentences is None:
         return zip(rows, repeat(None), strict=False)
-    return read_together([names[0], display_name(sentences[0])], [rows, read_sentences(*sentences)])  # type: ignore[list-item, return-value]
+    return read_together([names[0], display_name(sentences[0])], [rows, read_sentences(*sentences)])  # type: ignore[return-value]
 
 
 class _CountRows:

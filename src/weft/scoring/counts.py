@@ -30,10 +30,8 @@ class Counts(NamedTuple):
 def count_sentence(gold: GoldAlignment, links: Set[WordPair], *, ignore_possible: bool = False) -> Counts:
     """Compare one sentence's links with its gold; `ignore_possible` treats possible links as if not there."""
     sure_hits = len(links & gold.sure)
-    if ignore_possible or gold.possible is gold.sure:
-        possible_hits = sure_hits
-    else:
-        possible_hits = len(links & gold.possible)
+    only_sure = ignore_possible or gold.possible is gold.sure
+    possible_hits = sure_hits if only_sure else len(links & gold.possible)
     return Counts(sure_hits, possible_hits, len(links), len(gold.sure))
 
 

@@ -1,4 +1,4 @@
-"""Files to lines: compression found by content, lines ended by `\\n` alone, a leading BOM dropped.
+"""Files to lines: compression found by content, lines ended by newlines alone, a leading BOM dropped.
 
 Everything below is in bytes; `decode` turns one line into text and names the offending byte when it cannot.
 """
@@ -73,8 +73,8 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
 def read_lines(path: Path) -> Iterator[bytes]:
     """Yield the lines of a file without their ends.
 
-    Only `\\n` ends a line (one `\\r` before it is dropped), so a stray `\\r`, form feed or U+2028 inside a line
-    never shifts the lines after it.
+    Only a newline ends a line (one carriage return before it is dropped), so a stray carriage return, form feed or
+    U+2028 inside a line never shifts the lines after it.
     """
     number = 0
     try:

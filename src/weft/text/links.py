@@ -207,8 +207,8 @@ def format_links(
 def _counted_from(base: int, alignment: Alignment) -> Alignment:
     if base == 0:
         return alignment
-    links = tuple(Link(source + base, target + base, *rest) for source, target, *rest in alignment.links)
-    return Alignment(links, alignment.score)
+    links = (link._replace(source=link.source + base, target=link.target + base) for link in alignment.links)
+    return Alignment(tuple(links), alignment.score)
 
 
 def _write_pharaoh(alignment: Alignment, number: int) -> str:

@@ -76,10 +76,12 @@ def read_texts(
         try:
             text = decode(line, path, number)
             parse = parse or _recognise(text)
-            sides: Sides | None = _checked(parse(text) if parse else _no_format(text))
+            sides = _checked(parse(text) if parse else _no_format(text))
         except (FormatError, ValueError) as error:
-            sides = _nothing(_located(error, path, number), on_error)
-        yield sides
+            _report(error, path, number, on_error)
+            yield None
+        else:
+            yield sides
 
 
 def _read_two_files(source: Path, target: Path, on_error: OnError | None) -> Iterator[Sides | None]:
@@ -92,20 +94,19 @@ def _read_two_files(source: Path, target: Path, on_error: OnError | None) -> Ite
             path = target
             target_text = decode(target_line, target, number)
             path = target if source_text.strip(" \t") else source
-            sides: Sides | None = _checked((source_text, target_text))
+            sides = _checked((source_text, target_text))
         except (FormatError, ValueError) as error:
-            sides = _nothing(_located(error, path, number), on_error)
-        yield sides
+            _report(error, path, number, on_error)
+            yield None
+        else:
+            yield sides
 
 
-def _located(error: FormatError | ValueError, path: Path, number: int) -> FormatError:
-    return error if isinstance(error, FormatError) else FormatError(display_name(path), number, str(error))
-
-
-def _nothing(error: FormatError, on_error: OnError | None) -> None:
+def _report(error: FormatError | ValueError, path: Path, number: int, on_error: OnError | None) -> None:
+    located = error if isinstance(error, FormatError) else FormatError(display_name(path), number, str(error))
     if on_error is None:
-        raise error
-    on_error(error)
+        raise located
+    on_error(located)
 
 
 def _checked(sides: Sides) -> Sides:
@@ -142,7 +143,7 @@ def _no_format(text: str) -> Sides:
 def _parse_bars(text: str) -> Sides:
     sides = _BARS.split(text)
     if len(sides) == 2:
-        return (sides[0], sides[1])
+        return (sides[0].strip(" \t"), sides[1].strip(" \t"))
     if not text.strip(" \t"):
         return ("", "")
     raise ValueError(f"expected one ' ||| ' separator, found {len(sides) - 1}.")

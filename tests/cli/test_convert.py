@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("source", "to", "expected"),
+    [
+        ("0-0 1p2\n\n", "pharaoh", "0-0 1-2\n\n"),
+        ("0-0 1p2\n\n", "talp", "0-0 1p2\n\n"),
+        ("0-0 1p2\n\n", "naacl", "1 1 1 S\n1 2 3 P\n2 0 0\n"),
+        ("0-0:0.5 1p2\n\n", "jsonl", '{"links": [[0, 0, 0.5]], "possible": [[1, 2]]}\n{"links": []}\n'),
+        ("0-0:0.5 1-2\n", "pharaoh-scores", "0-0:0.5 1-2\n"),
+        ("1 1 1 S\n3 1 2 P\n", "talp", "0-0\n\n0p1\n"),
+        ("a b\tc\n", "bars", "a b ||| c\n"),
+        ("a b ||| c\n", "tsv", "a b\tc\n"),
+    ],
+)
+def test_from_format_to_format(weft, source, to, expected):
+    done = weft("convert", "-", "-", "--to", to, stdin=source)
+    assert (done.returncode, done.stdout, done.stderr) == (0, expected, "")
+
+
+def test_pairs_to_json_and_back(weft, tmp_path):
+    (tmp_path / "pairs").write_text("a b ||| c\n")
+    assert weft("convert", "pairs", "pairs.jsonl", "--from", "bars", "--to", "jsonl", cwd=tmp_path).returncode == 0
+    assert json.loads((tmp_path / "pairs.jsonl").read_text()) == {"source": ["a", "b"], "target": ["c"]}
+    assert weft("convert", "pairs.jsonl", "--to", "bars", cwd=tmp_path).stdout == "a b ||| c\n"
+
+
+def test_sides_can_be_swapped_and_counted_from_1(weft):
+    done = weft("convert", "-", "--to", "talp", "--swap", "--from-base", "1", "--to-base", "1", stdin="1-2 3p1\n")
+    assert done.stdout == "1p3 2-1\n"
+    assert weft("convert", "-", "--to", "bars", "--swap", stdin="a ||| b\n").stdout == "b ||| a\n"
+
+
+@pytest.mark.parametrize("suffix", ["gz", "xz", "zst"])
+def test_output_is_compressed_by_its_name(weft, tmp_path, suffix):
+    done = weft("convert", "-", tmp_path / f"out.{suffix}", stdin="0-0\n")
+    assert done.returncode == 0
+    assert (tmp_path / f"out.{suffix}").read_bytes() != b"0-0\n"
+    assert weft("convert", tmp_path / f"out.{suffix}").stdout == "0-0\n"
+
+
+def test_equal_results_are_equal_files(weft, tmp_path):
+    for name in ("a.gz", "b.gz"):
+        weft("convert", "-", tmp_path / name, stdin="0-0\n")
+    assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
+    assert gzip.decompress((tmp_path / "a.gz").read_bytes()) == b"0-0\n"
+
+
+def test_a_failed_conversion_leaves_the_old_file_alone(weft, tmp_path):
+    (tmp_path / "out").write_text("precious\n")
+    done = weft("convert", "-", "out", cwd=tmp_path, stdin="0-0\nrubbish\n")
+    assert (done.returncode, done.stderr) == (1, "weft: stdin:2: expected 'i-j' or 'ipj', found 'rubbish'.\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert (tmp_path / "out").read_text() == "precious\n"
+
+
+def test_links_do_not_become_sentences(weft):
+    done = weft("convert", "-", "--from", "talp", "--to", "bars", stdin="0-0\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "weft: talp cannot become bars: one holds sentences, the other links.\n",
+    )
+
+
+def test_dev_null_is_a_fine_place(weft):
+    assert weft("convert", "-", "/dev/null", stdin="0-0\n").returncode == 0

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture
+def files(tmp_path):
+    contents = {
+        "gold": "0-0 1-1 2p2\n0-0\n\n",
+        "good": "0-0 1-1 2-2\n0-0\n\n",
+        "poor": "0-0 1-2\n1-1\n0-0\n",
+        "source": "das ist gut\nja doch\nnein\n",
+        "target": "that is good\nyes really\nno\n",
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content)
+    return tmp_path
+
+
+def test_the_table_shows_rates_intervals_tests_and_signature(weft, files):
+    done = weft("score", "gold", "good", "poor", cwd=files)
+    assert done.returncode == 0
+    header, good, poor, difference, *rest = done.stdout.splitlines()
+    assert header.split() == ["AER", "precision", "recall", "F1"]
+    assert good.startswith("good  0.0 [0.0, 0.0]")
+    assert poor.startswith("poor  71.4 [")  # A∩S = 1, A∩P = 1, A = 4, S = 3
+    assert difference.strip().startswith("+71.4 (p = ")
+    assert rest[-1].startswith("sentences:3|gold:sure+possible|gold-base:0|system-base:0|")
+
+
+def test_json_holds_everything(weft, files):
+    done = weft(
+        "score", "gold", "good", "poor", "--format", "json", "--source", "source", "--target", "target", cwd=files
+    )
+    record = json.loads(done.stdout)
+    poor = record["systems"][1]
+    assert poor["counts"] == {"sure_hits": 1, "possible_hits": 1, "links": 4, "sure": 3}
+    assert poor["aer"] == pytest.approx(100 * 5 / 7)
+    assert poor["baseline"] == "good"
+    assert 0 < poor["p_values"]["aer"] <= 1
+    assert poor["errors"]["wrong"] == [["doch", "really", 1], ["ist", "good", 1], ["nein", "no", 1]]
+    assert poor["errors"]["missing"] == [["ist", "is", 1], ["ja", "yes", 1]]
+    assert [sentence["line"] for sentence in poor["errors"]["worst_sentences"]] == [1, 2, 3]
+
+
+def test_the_error_report_can_be_read(weft, files):
+    done = weft("score", "gold", "poor", "--source", "source", "--target", "target", cwd=files)
+    assert "    1  ist - is\n" in done.stdout
+    assert "line 1: 1 wrong, 1 missing\n      das ist gut\n      that is good\n" in done.stdout
+
+
+def test_possible_links_can_be_ignored(weft, files):
+    done = weft("score", "gold", "good", "--ignore-possible", "--format", "json", cwd=files)
+    assert json.loads(done.stdout)["systems"][0]["counts"] == {
+        "sure_hits": 3,
+        "possible_hits": 3,
+        "links": 4,
+        "sure": 3,
+    }
+    assert "gold:sure|" in done.stdout
+
+
+def test_one_input_may_be_stdin(weft, files):
+    assert (
+        weft("score", "gold", "-", cwd=files, stdin="0-0 1-1\n0-0\n\n").stdout.splitlines()[1].startswith("stdin  0.0")
+    )
+    assert (
+        weft("score", "-", "good", cwd=files, stdin="1-1 2-2\n1-1\n\n").stdout.splitlines()[1].startswith("good  14.3")
+    )
+    done = weft("score", "-", "-", cwd=files)
+    assert (done.returncode, done.stderr) == (2, "weft: only one input can be stdin.\n")
+
+
+def test_wrong_bases_and_ranges_are_refused(weft, files):
+    (files / "contradiction").write_text("0-0 3-3\n0-0\n\n")
+    done = weft("score", "contradiction", "good", "--source", "source", "--target", "target", cwd=files)
+    assert done.returncode == 1
+    assert done.stderr.startswith("weft: contradiction:1: the index 3 equals the sentence's length")
+    done = weft("score", "gold", "good", "--gold-base", "1", cwd=files)
+    assert done.returncode == 1
+    assert "gold:1: found '0-0', but words were said to be counted from 1" in done.stderr
+    (files / "far").write_text("0-0\n0-9\n\n")
+    done = weft("score", "gold", "far", "--source", "source", "--target", "target", cwd=files)
+    assert done.stderr.startswith("weft: far:2: the link 0-9 is out of range: source and target have 2 and 2 words")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["gold", "missing"], 1, "weft: missing: No such file or directory.\n"),
+        (["gold", "."], 1, "weft: .: Is a directory.\n"),
+        (["gold", "source"], 1, "weft: source:1: expected 'i-j' or 'ipj', found 'das'.\n"),
+        (["gold", "short"], 1, "weft: gold has 3 lines but short has 1 line; line n of each must belong together.\n"),
+        (
+            ["gold", "good", "--source", "source"],
+            2,
+            "weft: --source and --target belong together: give both or none.\n",
+        ),
+        (["gold", "good", "--source", "brief", "--target", "brief"], 1, "weft: gold has 3 lines but brief has 1 line;"),
+        (["gold"], 2, "Missing argument"),
+        (["gold", "good", "--format", "xml"], 2, "'xml'"),
+    ],
+)
+def test_bad_input_gets_one_sentence_and_no_traceback(weft, files, arguments, code, message):
+    (files / "short").write_text("0-0\n")
+    (files / "brief").write_text("one two three\n")
+    done = weft("score", *arguments, cwd=files)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_scoring_needs_neither_torch_nor_scipy(files):
+    code = (
+        "import sys; sys.argv = ['weft', 'score', 'gold', 'good']\n"
+        "from weft.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'torch', 'transformers', 'scipy', 'onnxruntime'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=files, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert done.stdout.splitlines()[1].startswith("good")

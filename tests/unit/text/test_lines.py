@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import os
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.errors import FormatError, LineCountError
+from weft.text.lines import decode, display_name, read_lines, read_together, rereadable, zstandard
+
+
+def compress_zstandard(data: bytes) -> bytes:
+    # The zstd program adds a checksum by default, the library does not.
+    return zstandard().compress(data, options={zstandard().CompressionParameter.checksum_flag: 1})
+
+
+COMPRESSORS = {"plain": bytes, "gz": gzip.compress, "xz": lzma.compress, "zst": compress_zstandard}
+TEXT = "das ist gut\n\nça va ?\n".encode()
+
+
+def lines_of(tmp_path, data: bytes) -> list[bytes]:
+    path = tmp_path / "file.txt"
+    path.write_bytes(data)
+    return list(read_lines(path))
+
+
+@pytest.mark.parametrize("kind", COMPRESSORS)
+def test_compression_is_found_by_content_whatever_the_name(tmp_path, kind):
+    assert lines_of(tmp_path, COMPRESSORS[kind](TEXT)) == [b"das ist gut", b"", "ça va ?".encode()]
+
+
+@pytest.mark.parametrize("kind", ["gz", "xz", "zst"])
+def test_archives_joined_end_to_end_are_read_to_the_end(tmp_path, kind):
+    compress = COMPRESSORS[kind]
+    assert lines_of(tmp_path, compress(b"one\n") + compress(b"two\n")) == [b"one", b"two"]
+
+
+@pytest.mark.parametrize("kind", ["gz", "xz", "zst"])
+def test_a_truncated_archive_is_an_error_and_never_a_short_file(tmp_path, kind):
+    data = COMPRESSORS[kind](os.urandom(200_000).hex().encode())
+    with pytest.raises(FormatError, match=r"file\.txt:\d+: .*damaged or cut short"):
+        lines_of(tmp_path, data[: len(data) // 2])
+
+
+@pytest.mark.parametrize("kind", ["gz", "xz", "zst"])
+def test_a_damaged_archive_is_an_error(tmp_path, kind):
+    data = bytearray(COMPRESSORS[kind](os.urandom(50_000).hex().encode()))
+    data[len(data) // 2] ^= 0xFF
+    with pytest.raises(FormatError, match="damaged"):
+        lines_of(tmp_path, bytes(data))
+
+
+@pytest.mark.parametrize("text", [b"(", b"(\xb5", b"\x1f", b"\xfd7z", b""])
+def test_text_that_begins_like_an_archive_is_still_text(tmp_path, text):
+    assert lines_of(tmp_path, text + b"\n") == [text]
+
+
+def test_only_newlines_end_lines(tmp_path):
+    odd = "a\rb\x0bc\x0cd\x85e\u2028f".encode()
+    assert lines_of(tmp_path, odd + b"\r\n" + b"\r\r\n") == [odd, b"\r"]
+
+
+def test_one_bom_at_the_start_is_dropped(tmp_path):
+    bom = b"\xef\xbb\xbf"
+    assert lines_of(tmp_path, bom + b"a\n" + bom + b"b\n") == [b"a", bom + b"b"]
+
+
+def test_the_last_line_needs_no_end(tmp_path):
+    assert lines_of(tmp_path, b"a\nb") == [b"a", b"b"]
+    assert lines_of(tmp_path, b"") == []
+
+
+@given(st.lists(st.binary(max_size=20).filter(lambda line: b"\n" not in line and not line.endswith(b"\r"))))
+def test_lines_come_back_as_written(tmp_path_factory, lines):
+    path = tmp_path_factory.mktemp("lines") / "file"
+    path.write_bytes(gzip.compress(b"".join(line + b"\n" for line in lines)))
+    expected = [line.removeprefix(b"\xef\xbb\xbf") if i == 0 else line for i, line in enumerate(lines)]
+    assert list(read_lines(path)) == expected
+
+
+def test_lines_of_a_pipe_arrive_before_the_pipe_is_closed(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    may_close = threading.Event()
+
+    def feed() -> None:
+        with pipe.open("wb", buffering=0) as file:
+            file.write(b"first\n")
+            may_close.wait(timeout=30)
+
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+    try:
+        assert next(read_lines(pipe)) == b"first"
+    finally:
+        may_close.set()
+        feeder.join()
+
+
+def test_bad_utf8_names_file_line_and_byte():
+    with pytest.raises(FormatError) as caught:
+        decode(b"ab\xffcd", "corpus.txt", 7)
+    assert (caught.value.path, caught.value.line, caught.value.byte) == ("corpus.txt", 7, 3)
+    assert str(caught.value).startswith("corpus.txt:7:3: expected UTF-8, found the byte ff.")
+
+
+def test_files_of_different_length_are_named_with_their_counts():
+    with pytest.raises(LineCountError, match=r"a\.txt has 3 lines but b\.txt has 1 line;"):
+        list(read_together(["a.txt", "b.txt"], [iter([1, 2, 3]), iter([1])]))
+
+
+def test_a_pipe_can_be_read_twice_and_keeps_its_name(monkeypatch):
+    class Stdin:
+        buffer = io.BytesIO(gzip.compress(TEXT))
+
+    monkeypatch.setattr("sys.stdin", Stdin)
+    with rereadable("-") as path:
+        assert list(read_lines(path)) == list(read_lines(path)) == [b"das ist gut", b"", "ça va ?".encode()]
+        assert display_name(path) == "stdin"

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from strategies import sentence_pairs
+from weft.errors import FormatError, LineCountError
+from weft.text.pairs import NOTHING, PairFormat, format_pair, format_pairs, read_pairs, read_texts, split_words
+from weft.types import SentencePair
+
+FORMATS = ["bars", "tsv", "jsonl"]
+GOOD = SentencePair(("das", "ist", "gut"), ("that", "is", "good"))
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content: str | bytes, name: str = "pairs.txt"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "das ist gut ||| that is good",
+        "  das  ist\tgut |||  that is good \t",
+        "das ist gut\tthat is good",
+        "das ist gut\tthat is good\teuroparl\t17",
+        '{"source": "das ist gut", "target": "that is good"}',
+        '{"id": 3, "source": ["das", "ist", "gut"], "target": ["that", "is", "good"]}',
+    ],
+)
+def test_every_format_is_recognised(write, line):
+    assert list(read_pairs(write(line + "\n"))) == [GOOD]
+
+
+def test_a_line_of_braces_is_not_json(write):
+    assert list(read_pairs(write("{ a } ||| { b }\n"))) == [SentencePair(("{", "a", "}"), ("{", "b", "}"))]
+
+
+def test_the_format_is_found_behind_bad_lines(write):
+    problems = []
+    pairs = list(read_pairs(write("\nno separator\na b\tc\nd ||| e\n"), on_error=problems.append))
+    assert pairs[:3] == [NOTHING, NOTHING, SentencePair(("a", "b"), ("c",))]
+    assert [error.line for error in problems] == [1, 2, 4]
+
+
+def test_words_are_split_at_ascii_blanks_only():
+    assert split_words(" 10\u00a0000\u3000円 \t a\x0bb\u2028c ") == ("10\u00a0000\u3000円", "a\x0bb\u2028c")
+
+
+def test_two_parallel_files(write):
+    source, target = write("das ist gut\nja\n", "a.de"), write("that is good\r\nyes", "a.en")
+    assert list(read_pairs(source, target)) == [GOOD, SentencePair(("ja",), ("yes",))]
+
+
+def test_two_files_of_different_length(write):
+    source, target = write("a\nb\nc\n", "a.de"), write("a\n", "a.en")
+    with pytest.raises(LineCountError, match=r"a\.de has 3 lines but .*a\.en has 1 line"):
+        list(read_pairs(source, target))
+
+
+BAD_LINES = {
+    "": "blank",
+    "   \t": "blank",
+    "no separator": "found 0",
+    "a ||| b ||| c": "found 2",
+    "a ||| b ||| c ||| d": "found 3",
+    "a|||b": "found 0",
+    "||| b": "source side is empty",
+    "a |||": "target side is empty",
+    "|||": "blank",
+    b"a \xff ||| b": "expected UTF-8, found the byte ff",
+}
+
+
+@pytest.mark.parametrize("line", BAD_LINES)
+def test_a_bad_line_is_named(write, line):
+    line = line if isinstance(line, bytes) else line.encode()
+    path = write(b"a ||| b\n" + line + b"\nc ||| d\n")
+    with pytest.raises(FormatError) as caught:
+        list(read_pairs(path, format="bars"))
+    assert caught.value.line == 2
+    assert BAD_LINES.get(line, BAD_LINES.get(line.decode("utf-8", "ignore"), "")) in str(caught.value)
+
+
+def test_no_line_is_lost_when_asked_to_keep_going(write):
+    problems = []
+    lines = b"\n".join(line if isinstance(line, bytes) else line.encode() for line in BAD_LINES)
+    pairs = list(read_pairs(write(b"a ||| b\n" + lines + b"\nc ||| d\n"), on_error=problems.append))
+    assert pairs == [SentencePair(("a",), ("b",)), *[NOTHING] * len(BAD_LINES), SentencePair(("c",), ("d",))]
+    assert [error.line for error in problems] == list(range(2, 2 + len(BAD_LINES)))
+
+
+def test_keep_going_over_two_files_names_the_bad_one(write):
+    problems = []
+    source, target = write(b"a\n\nb\nc\n", "s"), write(b"a\nb\n\xff\n\n", "t")
+    assert list(read_pairs(source, target, on_error=problems.append))[1:] == [NOTHING] * 3
+    assert [(error.path[-1], error.line) for error in problems] == [("s", 2), ("t", 3), ("t", 4)]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        '{"source": "a"}',
+        '{"source": 3, "target": "b"}',
+        '{"source": ["a", 3], "target": "b"}',
+        '["a", "b"]',
+        '{"source": "a", "target": "b"',
+        '{"source": "\\ud800", "target": "b"}',
+        '{"source": ' + "[" * 100_000,
+    ],
+)
+def test_bad_json_is_a_format_error(write, record):
+    with pytest.raises(FormatError, match=r"pairs\.txt:1: "):
+        list(read_pairs(write(record + "\n"), format="jsonl"))
+
+
+def test_texts_stay_raw_until_somebody_splits_them(write):
+    assert list(read_texts(write("Das ist, gut! ||| That's  good.\n"))) == [("Das ist, gut!", "That's  good.")]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@given(pairs=st.lists(sentence_pairs, min_size=1))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_is_written_is_read_back(tmp_path_factory, format, pairs):
+    path = tmp_path_factory.mktemp("pairs") / "file"
+    path.write_bytes("".join(format_pairs(pairs, format)).encode())
+    assert list(read_pairs(path, format=format)) == pairs
+
+
+@pytest.mark.parametrize("format", ["bars", "tsv"])
+@pytest.mark.parametrize("word", ["", "New York", "a\tb", "a\nb"])
+def test_words_that_a_format_cannot_hold_are_refused(format, word):
+    with pytest.raises(ValueError, match="jsonl"):
+        format_pair(SentencePair((word, "x"), ("y",)), format)
+    assert json.loads(format_pair(SentencePair((word, "x"), ("y",)), "jsonl"))["source"] == [word, "x"]
+
+
+@given(st.binary(max_size=300), st.sampled_from(list(PairFormat)))
+def test_random_bytes_give_pairs_or_a_format_error(tmp_path_factory, content, format):
+    path = tmp_path_factory.mktemp("fuzz") / "file"
+    path.write_bytes(content)
+    try:
+        for pair in read_pairs(path, format=format):
+            assert pair.source
+            assert pair.target
+    except FormatError as error:
+        assert str(path) in str(error)
+
+
+@given(st.text(st.sampled_from('{}[]"\\:,ud8|\t 0sourcetarget\n')), st.sampled_from(list(PairFormat)))
+def test_nearly_valid_text_keeps_its_lines(tmp_path_factory, content, format):
+    path = tmp_path_factory.mktemp("fuzz") / "file"
+    path.write_text(content, newline="")
+    problems = []
+    pairs = list(read_pairs(path, format=format, on_error=problems.append))
+    assert len(pairs) == content.count("\n") + (not content.endswith("\n") and content != "")
+    assert pairs.count(NOTHING) == len(problems)
