@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import sys
+from itertools import zip_longest
 
 import typer
 
-from weft.cli import convert, score, symmetrize
+from weft.cli import align, convert, score, symmetrize, tune
 from weft.cli.output import say
 from weft.errors import SettingError, WeftError
 from weft.version import __version__
@@ -19,7 +21,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.command("align")(align.align)
 app.command("score")(score.score)
+app.command("tune")(tune.tune)
+
 app.command("symmetrize")(symmetrize.symmetrize)
 app.command("convert")(convert.convert)
 
@@ -39,14 +44,30 @@ def options(
 
 def main() -> None:
     """Run the command line. Exit codes: 0 fine, 1 failed, 2 bad usage."""
+    _log_to_stderr()
     try:
-        app()
+        app(_with_optional_values(sys.argv[1:]))
     except SettingError as error:
         _fail(str(error), 2)
     except WeftError as error:
         _fail(str(error), 1)
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}." if error.filename else str(error), 1)
+
+
+def _with_optional_values(arguments: list[str]) -> list[str]:
+    """Let `--scores` stand alone or before `raw` or `calibrated`; typer has no options with optional values."""
+    kinds = ("raw", "calibrated")
+    spelt = []
+    for argument, following in zip_longest(arguments, arguments[1:]):
+        spelt.append("--scores=calibrated" if argument == "--scores" and following not in kinds else argument)
+    return spelt
+
+
+def _log_to_stderr() -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("weft: %(message)s"))
+    logging.getLogger("weft").addHandler(handler)
 
 
 def _fail(message: str, code: int) -> None:

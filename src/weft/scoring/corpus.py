@@ -13,7 +13,7 @@ import numpy as np
 from weft.errors import FormatError
 from weft.scoring.counts import Counts, IntArray, Rates, count_sentence
 from weft.scoring.significance import bootstrap_interval, permutation_test
-from weft.text.lines import Path, display_name, read_together
+from weft.text.lines import Path, display_name, read_together, read_two_together
 from weft.text.links import read_numbered_links
 from weft.text.pairs import read_pairs
 from weft.types import Alignment, GoldAlignment, Link, SentencePair, WordPair
@@ -116,7 +116,7 @@ def _with_sentences(
     rows = read_together(names, readers)
     if sentences is None:
         return zip(rows, repeat(None), strict=False)
-    return read_together([names[0], display_name(sentences[0])], [rows, read_sentences(*sentences)])  # type: ignore[return-value]
+    return read_two_together((names[0], display_name(sentences[0])), rows, read_sentences(*sentences))
 
 
 class _CountRows:

@@ -24,6 +24,7 @@ from weft.errors import FormatError, LineCountError
 Path = str | PathLike[str]
 OnError = Callable[[FormatError], None]
 T = TypeVar("T")
+U = TypeVar("U")
 
 STDIN = "-"
 _BOM = b"\xef\xbb\xbf"
@@ -110,6 +111,11 @@ def read_together(names: Sequence[str], readers: Sequence[Iterator[T]]) -> Itera
             ]
             raise LineCountError(list(zip(names, counts, strict=True)))
         yield cast("tuple[T, ...]", rows)
+
+
+def read_two_together(names: tuple[str, str], first: Iterator[T], second: Iterator[U]) -> Iterator[tuple[T, U]]:
+    """Walk two readers of different kinds line by line, as `read_together` does."""
+    return cast("Iterator[tuple[T, U]]", read_together(names, cast("list[Iterator[object]]", [first, second])))
 
 
 class _Rejoined(io.RawIOBase):

@@ -199,9 +199,14 @@ def format_links(
 
     `base` is the number of the first word in Pharaoh and talp; NAACL and JSONL have their own.
     """
-    write = _WRITERS[LinkFormat(format)]
+    write = line_writer(format)
     for number, alignment in enumerate(alignments, start=1):
         yield write(_counted_from(base, alignment), number) + "\n"
+
+
+def line_writer(format: LinkFormat | str) -> Callable[[Alignment, int], str]:
+    """The function that writes one alignment, given its number from 1, as a line without its end."""
+    return _WRITERS[LinkFormat(format)]
 
 
 def _counted_from(base: int, alignment: Alignment) -> Alignment:

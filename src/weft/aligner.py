@@ -1,0 +1,155 @@
+"""The aligner: the stages in order, from sentence pairs to alignments."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from weft.encoding.encoder import Encoded, Encoder
+from weft.encoding.subwords import Words
+from weft.errors import SettingError
+from weft.extraction.choices import Cost, Scores
+from weft.extraction.extractor import extract
+from weft.extraction.settings import ExtractionSettings
+from weft.extraction.similarity import cosines, dot_products
+from weft.models.loading import DEFAULT_MODEL, load_encoder, save_model
+from weft.text.pairs import split_words
+from weft.types import Alignment, SentencePair
+
+logger = logging.getLogger(__name__)
+
+Sentence = str | Sequence[str]
+Pair = SentencePair | tuple[Sentence, Sentence]
+
+# Words of both sides that are encoded together. It bounds the memory; longer stretches sort better by length.
+CHUNK_WORDS = 16_384
+
+
+class Aligner:
+    """Aligns sentence pairs with one encoder and one way to take links."""
+
+    def __init__(self, encoder: Encoder, settings: ExtractionSettings | None = None) -> None:
+        self.encoder = encoder
+        self.settings = settings or ExtractionSettings()
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        model: str | Path = DEFAULT_MODEL,
+        *,
+        layer: int | None = None,
+        device: str = "auto",
+        dtype: str = "auto",
+        batch_tokens: int | None = None,
+        **settings: Any,
+    ) -> Aligner:
+        """Load a model: weft's own, a folder, or a name on the Hugging Face hub (with the extra `torch`).
+
+        Args:
+            model: which model.
+            layer: the layer whose hidden states are compared; the model's settings or a good guess by default.
+            device: `auto`, `cpu` or `cuda`.
+            dtype: `auto`, `float32`, `bfloat16` or `float16`.
+            batch_tokens: how many subwords go through the encoder at once.
+            settings: fields of `ExtractionSettings` that differ from the model's own: `method`, `threshold`,
+                `alpha`, `cost`, `symmetrize`.
+        """
+        encoder, stored = load_encoder(model, layer=layer, device=device, dtype=dtype, batch_tokens=batch_tokens)
+        return cls(encoder, stored.updated(**settings))
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Write encoder, tokenizer and settings; plain `AutoModel.from_pretrained` loads the folder too."""
+        save_model(Path(folder), self.encoder, self.settings)
+
+    def align(self, source: Sentence, target: Sentence, *, scores: Scores | str = Scores.CALIBRATED) -> Alignment:
+        """Align one pair; sentences are strings of words separated by spaces, or lists of words."""
+        return self.align_batch([(source, target)], scores=scores)[0]
+
+    def align_batch(self, pairs: Iterable[Pair], *, scores: Scores | str = Scores.CALIBRATED) -> list[Alignment]:
+        """Align several pairs; the result has their order and number."""
+        return list(self.stream(pairs, scores=scores))
+
+    def stream(
+        self, pairs: Iterable[Pair], *, scores: Scores | str = Scores.CALIBRATED, chunk_words: int = CHUNK_WORDS
+    ) -> Iterator[Alignment]:
+        """Align any number of pairs in bounded memory, one alignment for each pair, in order.
+
+        A pair with an empty side has no links.
+        """
+        for chunk in _chunks(map(_words, pairs), chunk_words):
+            filled = [pair for pair in chunk if pair.source and pair.target]
+            alignments = iter(self._align_chunk(filled, Scores(scores)))
+            for pair in chunk:
+                yield next(alignments) if pair.source and pair.target else Alignment()
+
+    def _align_chunk(self, pairs: Sequence[SentencePair], scores: Scores) -> Iterable[Alignment]:
+        if not pairs:
+            return []
+        encoded, numbers = encode_pairs(self.encoder, pairs)
+        alignments = extract(encoded, numbers, self.settings, scores=scores)
+        if scores is Scores.NONE:
+            return alignments
+        return [_with_pair_score(alignment, pair) for alignment, pair in zip(alignments, pairs, strict=True)]
+
+    def similarity(self, source: Sentence, target: Sentence, *, kind: str = "cosine") -> npt.NDArray[np.float32]:
+        """How similar the words are: cosine or dot product of their closest subwords, shape (source, target)."""
+        if kind not in (Cost.COSINE, Cost.DOT):
+            raise SettingError(f"`kind` must be cosine or dot, got {kind!r}.")
+        pair = _words((source, target))
+        if not (pair.source and pair.target):
+            return np.zeros((len(pair.source), len(pair.target)), dtype=np.float32)
+        encoded, [(first, second)] = encode_pairs(self.encoder, [pair])
+        sides = [slice(encoded.starts[k], encoded.starts[k + 1]) for k in (first, second)]
+        compare = cosines if kind == Cost.COSINE else dot_products
+        matrix = np.asarray(compare(encoded.states[sides[0]][None], encoded.states[sides[1]][None])[0].tolist())
+        rows = np.maximum.reduceat(matrix, _first_of_words(encoded.words[sides[0]]), axis=0)
+        return np.maximum.reduceat(rows, _first_of_words(encoded.words[sides[1]]), axis=1).astype(np.float32)
+
+
+def encode_pairs(encoder: Encoder, pairs: Sequence[SentencePair]) -> tuple[Encoded, list[tuple[int, int]]]:
+    """Encode the sentences of pairs, each different one once; returns each pair's two sentence numbers."""
+    numbers: dict[Words, int] = {}
+    for sentence in chain.from_iterable((pair.source, pair.target) for pair in pairs):
+        numbers.setdefault(sentence, len(numbers))
+    return encoder.encode(list(numbers)), [(numbers[pair.source], numbers[pair.target]) for pair in pairs]
+
+
+def _words(pair: Pair) -> SentencePair:
+    if isinstance(pair, SentencePair):
+        return pair
+    source, target = (split_words(side) if isinstance(side, str) else tuple(side) for side in pair)
+    return SentencePair(source, target)
+
+
+def _chunks(pairs: Iterable[SentencePair], chunk_words: int) -> Iterator[list[SentencePair]]:
+    chunk: list[SentencePair] = []
+    weight = 0
+    for pair in pairs:
+        chunk.append(pair)
+        weight += 1 + len(pair.source) + len(pair.target)
+        if weight >= chunk_words:
+            yield chunk
+            chunk, weight = [], 0
+    if chunk:
+        yield chunk
+
+
+def _with_pair_score(alignment: Alignment, pair: SentencePair) -> Alignment:
+    """The pair's score: mean link probability times the share of words that have a link."""
+    if not alignment.links:
+        return replace(alignment, score=0.0)
+    mean = sum(link.score or 0.0 for link in alignment.links) / len(alignment.links)
+    linked = len({link.source for link in alignment.links}) + len({link.target for link in alignment.links})
+    coverage = linked / (len(pair.source) + len(pair.target))
+    return replace(alignment, score=round(mean * coverage, 6))
+
+
+def _first_of_words(words: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return np.flatnonzero(np.diff(words, prepend=-1))

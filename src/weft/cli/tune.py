@@ -1,0 +1,85 @@
+"""`weft tune`: choose layer, method and threshold on dev sets, and store them beside the model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weft.cli.options import BatchTokensOption, DeviceOption, Dtype, DtypeOption, ModelOption
+from weft.cli.output import say
+from weft.errors import SettingError
+from weft.extraction.choices import Method
+
+if TYPE_CHECKING:
+    from weft.tuning import Trial
+
+
+def tune(
+    dev: Annotated[list[str], typer.Option(help="PREFIX of a dev set: PREFIX.src, PREFIX.tgt, PREFIX.talp.")],
+    model: ModelOption = "weft-mini",
+    layers: Annotated[str | None, typer.Option(help="Layers to try, as 6,7,8; all by default.")] = None,
+    methods: Annotated[str, typer.Option(help="Methods to try, separated by commas.")] = "softmax,entmax,itermax",
+    output: Annotated[str | None, typer.Option("--output", "-o", help="Save the tuned model in this folder.")] = None,
+    device: DeviceOption = "auto",
+    dtype: DtypeOption = Dtype.AUTO,
+    batch_tokens: BatchTokensOption = None,
+) -> None:
+    """Choose layer, method and threshold on dev sets, fit link probabilities, and store all of it in weft.json.
+
+    Example: weft tune --model my-model --dev dev/ro-en --dev dev/ja-en
+    """
+    from weft.aligner import Aligner
+    from weft.models.loading import Tunable
+    from weft.tuning import DevSet, tune
+
+    tunable = Tunable(model, device=device, dtype=dtype, batch_tokens=batch_tokens)
+    if output is None and tunable.folder is None:
+        raise SettingError(f"{model} is not a folder of yours; say with --output where the tuned model should go.")
+    tuned = tune(
+        tunable.load,
+        tunable.layers(_numbers(layers)),
+        [_method(name) for name in methods.split(",")],
+        [DevSet.read(prefix) for prefix in dev],
+        base=tunable.settings,
+        report=_print_trial,
+    )
+    best = tuned.best
+    if output is None:
+        tunable.store(best.layer, best.settings)
+    else:
+        Aligner(tunable.load(best.layer), best.settings).save_pretrained(output)
+    print(f"best: {_described(best)}")
+    print(f"link probabilities were off by {tuned.error_before:.3f}, calibrated by {tuned.error_after:.3f}")
+    say(f"stored in {Path(output or str(tunable.folder)) / 'weft.json'}")
+
+
+def _print_trial(trial: Trial) -> None:
+    print(_described(trial), flush=True)
+
+
+def _described(trial: Trial) -> str:
+    settings = trial.settings
+    parts = [] if trial.layer is None else [f"layer {trial.layer}"]
+    parts.append(str(settings.method))
+    if settings.threshold is not None:
+        parts.append(f"threshold {settings.threshold:g}")
+    aers = " ".join(f"{aer:.1f}" for aer in trial.aers)
+    return f"{', '.join(parts)}: AER {trial.mean_aer:.2f} ({aers})"
+
+
+def _numbers(layers: str | None) -> list[int] | None:
+    if layers is None:
+        return None
+    try:
+        return [int(layer) for layer in layers.split(",")]
+    except ValueError as error:
+        raise SettingError(f"`layers` must be numbers separated by commas, got {layers!r}.") from error
+
+
+def _method(name: str) -> Method:
+    try:
+        return Method(name.strip())
+    except ValueError as error:
+        raise SettingError(f"`methods` must be some of {', '.join(Method)}, got {name!r}.") from error

@@ -1,0 +1,1 @@
+"""Words to hidden states: subwords, windows, batches, and the encoders of both halves."""

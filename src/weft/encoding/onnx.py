@@ -1,0 +1,48 @@
+"""The light half's encoder: an ONNX graph that ends at the layer used, run by onnxruntime without torch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from tokenizers import Tokenizer
+
+from weft.encoding.encoder import IntArray, TransformerEncoder
+from weft.encoding.subwords import FastTokenizer
+
+DEFAULT_BATCH_TOKENS = 2048
+
+
+class OnnxEncoder(TransformerEncoder):
+    """Runs `model.onnx` of a folder; the graph takes ids and a mask and returns the states of one layer."""
+
+    def __init__(self, folder: Path, *, max_length: int = 512, batch_tokens: int | None = None) -> None:
+        options = onnxruntime.SessionOptions()
+        # Batches differ in shape all the time; remembering an arena for each would only grow the memory.
+        options.enable_mem_pattern = False
+        options.log_severity_level = 3
+        self._session = onnxruntime.InferenceSession(
+            str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
+        )
+        self._inputs = {item.name for item in self._session.get_inputs()}
+        output = self._session.get_outputs()[0]
+        self._output = output.name
+        super().__init__(
+            FastTokenizer(Tokenizer.from_file(str(folder / "tokenizer.json"))),
+            width=output.shape[-1],
+            max_length=max_length,
+            batch_tokens=batch_tokens or DEFAULT_BATCH_TOKENS,
+        )
+
+    def _empty(self, subwords: int) -> Any:
+        return np.empty((subwords, self.width), dtype=np.float32)
+
+    def _indices(self, places: IntArray) -> Any:
+        return places
+
+    def _forward(self, ids: IntArray, mask: IntArray) -> Any:
+        feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        given = {name: value for name, value in feeds.items() if name in self._inputs}
+        return self._session.run([self._output], given)[0]

@@ -1,0 +1,144 @@
+"""The heavy half's encoder: any Hugging Face encoder, or encoder half, cut at the layer used."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from weft.encoding.encoder import IntArray, TransformerEncoder
+from weft.encoding.subwords import FastTokenizer, Tokenizer, WordByWordTokenizer
+from weft.errors import MissingExtraError, SettingError, WeftError
+
+try:
+    import torch
+    import transformers
+except ImportError as error:  # pragma: no cover - a test without the extra covers it in a process of its own
+    raise MissingExtraError("torch", "Running a Hugging Face encoder") from error
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_BATCH_TOKENS = {"cpu": 2048, "cuda": 65536}
+_UNLIMITED = 1 << 20
+_USUAL_MAX_LENGTH = 512
+# Position embeddings of these begin after the padding's index, so that many fewer positions can be used.
+_POSITIONS_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl", "xmod")
+# Some encoders normalise once more after their last layer; a cut encoder must not, or layer k would not be layer k.
+_FINAL_NORMS = ("final_layer_norm", "layer_norm", "final_norm")
+
+
+class TorchEncoder(TransformerEncoder):
+    """Runs a Hugging Face model up to one layer. Layers above it are not even loaded."""
+
+    def __init__(
+        self,
+        model: str | Path,
+        *,
+        layer: int,
+        device: str = "auto",
+        dtype: str = "auto",
+        batch_tokens: int | None = None,
+    ) -> None:
+        self.device = _device(device)
+        self.layer = layer
+        config = load_config(model)
+        n_layers = config.num_hidden_layers
+        if not 0 <= layer <= n_layers:
+            raise SettingError(f"layer {layer} is not there: {model} has layers 0 (embeddings) to {n_layers}.")
+        self._model = _load_cut(model, config, layer).to(self.device, _dtype(dtype)).eval()
+        self.library_tokenizer = _quietly(transformers.AutoTokenizer.from_pretrained, str(model))
+        self._takes_types = getattr(config, "type_vocab_size", 0) > 0
+        kind = self.device.type if self.device.type in DEFAULT_BATCH_TOKENS else "cuda"
+        super().__init__(
+            _tokenizer(self.library_tokenizer),
+            width=config.hidden_size,
+            max_length=_max_length(config, self.library_tokenizer),
+            batch_tokens=batch_tokens or DEFAULT_BATCH_TOKENS[kind],
+        )
+
+    def save_pretrained(self, folder: Path) -> None:
+        """Write the cut model and its tokenizer so that plain `AutoModel` loads them."""
+        self._model.save_pretrained(folder)
+        self.library_tokenizer.save_pretrained(folder)
+
+    def _empty(self, subwords: int) -> Any:
+        return torch.empty((subwords, self.width), dtype=torch.float32, device=self.device)
+
+    def _indices(self, places: IntArray) -> Any:
+        return torch.from_numpy(places).to(self.device, non_blocking=True)
+
+    def _forward(self, ids: IntArray, mask: IntArray) -> Any:
+        with torch.inference_mode():
+            inputs = {"input_ids": self._indices(ids), "attention_mask": self._indices(mask)}
+            # Similarities are computed in float32 whatever the encoder ran in: dot products reach hundreds,
+            # where neighbouring bfloat16 numbers differ by 2.
+            return self._model(**inputs).last_hidden_state.float()
+
+
+def load_config(model: str | Path) -> Any:
+    """The model's configuration; a model that is not there is one sentence."""
+    try:
+        return _quietly(transformers.AutoConfig.from_pretrained, str(model))
+    except (OSError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise WeftError(f"cannot load the model {model}: {reason} Give a folder or the name of a model.") from error
+
+
+def _load_cut(model: str | Path, config: Any, layer: int) -> Any:
+    cut = layer < config.num_hidden_layers
+    config.num_hidden_layers = layer
+    try:
+        loaded = _quietly(transformers.AutoModel.from_pretrained, str(model), config=config, dtype=torch.float32)
+    except (OSError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise WeftError(f"cannot load the weights of {model}: {reason}") from error
+    encoder = loaded.get_encoder() if config.is_encoder_decoder else loaded
+    for name in _FINAL_NORMS if cut else ():
+        if isinstance(getattr(encoder, name, None), torch.nn.Module):
+            setattr(encoder, name, torch.nn.Identity())
+    return encoder
+
+
+def _quietly(load: Any, *arguments: Any, **options: Any) -> Any:
+    """Load without the library's remarks on weights of heads and upper layers, which we leave out on purpose."""
+    remarks: Any = transformers.logging
+    verbosity = remarks.get_verbosity()
+    remarks.set_verbosity_error()
+    remarks.disable_progress_bar()
+    try:
+        return load(*arguments, trust_remote_code=False, **options)
+    finally:
+        remarks.set_verbosity(verbosity)
+        remarks.enable_progress_bar()
+
+
+def _tokenizer(tokenizer: Any) -> Tokenizer:
+    if tokenizer.is_fast:
+        return FastTokenizer(tokenizer.backend_tokenizer, pad=tokenizer.pad_token_id)
+    return WordByWordTokenizer(tokenizer)
+
+
+def _max_length(config: Any, tokenizer: Any) -> int:
+    limits = [tokenizer.model_max_length, getattr(config, "max_position_embeddings", None)]
+    if limits[1] is not None and config.model_type in _POSITIONS_AFTER_PADDING:
+        limits[1] -= config.pad_token_id + 1
+    known = [limit for limit in limits if limit is not None and 0 < limit < _UNLIMITED]
+    return min(known, default=_USUAL_MAX_LENGTH)
+
+
+def _device(name: str) -> torch.device:
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if name.startswith("cuda") and not torch.cuda.is_available():
+        raise SettingError("no CUDA device was found. Use --device cpu, or auto.")
+    try:
+        return torch.device(name)
+    except RuntimeError as error:
+        raise SettingError(f"there is no device {name!r}. Use auto, cpu or cuda.") from error
+
+
+def _dtype(name: str) -> torch.dtype:
+    known = {"auto": torch.float32, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+    if name not in known:
+        raise SettingError(f"`dtype` must be one of {', '.join(known)}, got {name!r}.")
+    return known[name]

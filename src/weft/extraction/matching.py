@@ -1,0 +1,65 @@
+"""Similarities to links by competition instead of probability: argmax, itermax and maximum-weight matching.
+
+These are SimAlign's methods (Jalili Sabet et al. 2020) on similarities in [0, 1], batched. Letters as in similarity.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, to_device
+
+_ITERMAX_DISCOUNT = 0.9
+_ITERMAX_SMALLEST = 3
+
+
+def argmax_links(similarities: Any, valid: Any) -> tuple[Any, Any]:
+    """Each source subword's best target, and each target subword's best source; both of shape (b, n, m)."""
+    xp = array_namespace(similarities)
+    masked = xp.where(valid, similarities, xp.full_like(similarities, -1))
+    return _is_best(masked, axis=2) & valid, _is_best(masked, axis=1) & valid
+
+
+def _is_best(scores: Any, *, axis: int) -> Any:
+    """True at the first maximum along `axis`."""
+    xp = array_namespace(scores)
+    best = xp.argmax(scores, axis=axis, keepdims=True)
+    places = xp.arange(scores.shape[axis], dtype=best.dtype, device=getattr(scores, "device", None))
+    return best == (places[None, :, None] if axis == 1 else places[None, None, :])
+
+
+def itermax_links(similarities: Any, valid: Any) -> Any:
+    """SimAlign's IterMax with its two iterations: mutual best first, then once more among what is left.
+
+    In the second round a pair of free words counts in full, a pair with one free word counts 0.9, and a pair of
+    linked words is out. Pairs with a side under 3 subwords, or with nothing free on a side, keep the first round.
+    """
+    xp = array_namespace(similarities)
+    forward, backward = argmax_links(similarities, valid)
+    first = forward & backward
+    free_source = ~xp.any(first, axis=2, keepdims=True) & valid
+    free_target = ~xp.any(first, axis=1, keepdims=True) & valid
+    one_free, both_free = free_source | free_target, free_source & free_target
+    discount = xp.where(both_free, xp.ones_like(similarities), xp.full_like(similarities, _ITERMAX_DISCOUNT))
+    left = xp.where(one_free, similarities * discount, xp.zeros_like(similarities))
+    forward, backward = argmax_links(left, valid)
+    sides = [xp.sum(xp.astype(xp.any(valid, axis=axis), xp.int64), axis=1) for axis in (2, 1)]
+    goes_on = (sides[0] >= _ITERMAX_SMALLEST) & (sides[1] >= _ITERMAX_SMALLEST)
+    goes_on = goes_on & xp.any(free_source, axis=(1, 2)) & xp.any(free_target, axis=(1, 2))
+    return first | (forward & backward & one_free & goes_on[:, None, None])
+
+
+def matching_links(similarities: Any, valid: Any) -> Any:
+    """Maximum-weight matching of each pair, by scipy on the host; shape (b, n, m)."""
+    from scipy.optimize import linear_sum_assignment
+
+    xp = array_namespace(similarities)
+    weights = np.asarray(to_device(similarities, "cpu"))
+    real = np.asarray(to_device(valid, "cpu"))
+    links = np.zeros(weights.shape, dtype=bool)
+    for number, pair in enumerate(weights):
+        n, m = real[number].any(axis=1).sum(), real[number].any(axis=0).sum()
+        rows, columns = linear_sum_assignment(pair[:n, :m], maximize=True)
+        links[number, rows, columns] = True
+    return to_device(xp.asarray(links), getattr(similarities, "device", "cpu"))

@@ -1,0 +1,72 @@
+"""How links are taken from hidden states; stored beside a model in `weft.json`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, fields, replace
+from enum import StrEnum
+from typing import Any
+
+from weft.errors import SettingError
+from weft.extraction.choices import Cost, Method
+from weft.extraction.symmetrize import Symmetrization
+from weft.extraction.words import Calibration
+
+# The paper's thresholds; for optimal transport ours is relative to the marginals (see docs/methods.md).
+DEFAULT_THRESHOLDS = {Method.SOFTMAX: 0.001, Method.ENTMAX: 0.0, Method.OT: 0.3}
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionSettings:
+    """The method and its parameters. `threshold` None means the method's own default."""
+
+    method: Method = Method.SOFTMAX
+    threshold: float | None = None
+    alpha: float = 1.5
+    cost: Cost = Cost.COSINE
+    symmetrize: Symmetrization = Symmetrization.INTERSECTION
+    calibration: Calibration | None = None
+
+    def __post_init__(self) -> None:
+        for name, kind in (("method", Method), ("cost", Cost), ("symmetrize", Symmetrization)):
+            object.__setattr__(self, name, _choice(name, kind, getattr(self, name)))
+        if self.threshold is not None and not 0 <= self.threshold <= 1:
+            raise SettingError(f"`threshold` must be between 0 and 1, got {self.threshold}.")
+        if not (math.isfinite(self.alpha) and self.alpha >= 1):
+            raise SettingError(f"`alpha` must be at least 1 (1 is softmax, 2 is sparsemax), got {self.alpha}.")
+
+    @property
+    def effective_threshold(self) -> float:
+        """The threshold given, or the method's default."""
+        return DEFAULT_THRESHOLDS.get(self.method, 0.0) if self.threshold is None else self.threshold
+
+    @property
+    def exponent(self) -> float:
+        """The α that normalises: softmax is 1-entmax."""
+        return self.alpha if self.method is Method.ENTMAX else 1.0
+
+    def updated(self, **changes: Any) -> ExtractionSettings:
+        """A copy with the changes that are not None; another method starts from its own threshold, uncalibrated."""
+        given = {name: value for name, value in changes.items() if value is not None}
+        if given.get("method", self.method) != self.method:
+            given = {"threshold": None, "calibration": None, **given}
+        return replace(self, **given)
+
+    def to_json(self) -> dict[str, Any]:
+        """The settings as `weft.json` holds them; what is not set is left out."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> ExtractionSettings:
+        """Read settings; names that belong to other parts of `weft.json` are passed over."""
+        known = {field.name: record[field.name] for field in fields(cls) if field.name in record}
+        if isinstance(curve := known.get("calibration"), dict):
+            known["calibration"] = Calibration(tuple(curve["scores"]), tuple(curve["probabilities"]))
+        return cls(**known)
+
+
+def _choice(name: str, kind: type[StrEnum], value: str) -> StrEnum:
+    try:
+        return kind(value)
+    except ValueError as error:
+        raise SettingError(f"`{name}` must be one of {', '.join(kind)}, got {value!r}.") from error

@@ -1,0 +1,120 @@
+"""Hidden states to directional probabilities: similarities, softmax, entmax and optimal transport.
+
+Written once against the array API: the same lines run on numpy arrays and on torch tensors on any device. Letters in
+shapes: b pairs of a batch, n source subwords, m target subwords, d width.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from array_api_compat import array_namespace, is_torch_array
+
+from weft.errors import MissingExtraError
+from weft.extraction.choices import Cost
+
+# Finite on purpose: a row that is -inf throughout has no softmax, and entmax raises for it.
+MASKED = -1e30
+SINKHORN_REGULARISATION = 0.05
+
+
+def dot_products(source: Any, target: Any) -> Any:
+    """S = h_x h_yᵀ (section 2.1). Shapes: (b, n, d), (b, m, d) to (b, n, m)."""
+    xp = array_namespace(source)
+    return xp.matmul(source, xp.matrix_transpose(target))
+
+
+def cosines(source: Any, target: Any) -> Any:
+    """Cosine similarities. Shapes: (b, n, d), (b, m, d) to (b, n, m)."""
+    return dot_products(_unit(source), _unit(target))
+
+
+def _unit(states: Any) -> Any:
+    xp = array_namespace(states)
+    norms = xp.linalg.vector_norm(states, axis=-1, keepdims=True)
+    return states / xp.where(norms > 0, norms, xp.ones_like(norms))
+
+
+def distances(source: Any, target: Any) -> Any:
+    """Euclidean distances. Shapes: (b, n, d), (b, m, d) to (b, n, m)."""
+    xp = array_namespace(source)
+    squares = [xp.sum(states * states, axis=-1) for states in (source, target)]
+    squared = squares[0][:, :, None] + squares[1][:, None, :] - 2 * dot_products(source, target)
+    return xp.sqrt(xp.where(squared > 0, squared, xp.zeros_like(squared)))
+
+
+def softmax(scores: Any, *, axis: int) -> Any:
+    """Scores of any shape to probabilities along `axis`."""
+    xp = array_namespace(scores)
+    exponentials = xp.exp(scores - xp.max(scores, axis=axis, keepdims=True))
+    return exponentials / xp.sum(exponentials, axis=axis, keepdims=True)
+
+
+def entmax(scores: Any, *, axis: int, alpha: float) -> Any:
+    """α-entmax (Peters et al. 2019) by deep-spin's library, which works on torch tensors."""
+    if alpha == 1:
+        return softmax(scores, axis=axis)
+    try:
+        import entmax as library
+        import torch
+    except ImportError as error:
+        raise MissingExtraError("torch", "The entmax method") from error
+    known = {1.5: library.entmax15, 2.0: library.sparsemax}
+    tensor = scores if is_torch_array(scores) else torch.from_numpy(scores)
+    if alpha in known:
+        probabilities = known[alpha](tensor, dim=axis)
+    else:
+        probabilities = library.entmax_bisect(tensor, alpha=alpha, dim=axis)
+    return probabilities if is_torch_array(scores) else probabilities.numpy()
+
+
+def transport(source: Any, target: Any, valid: Any, *, cost: Cost | str, regularisation: float | None = None) -> Any:
+    """Entropic optimal transport between two uniform distributions (section 2.1), by POT's batched Sinkhorn.
+
+    The cost is scaled to [0, 1] over the real cells of each pair.
+
+    Args:
+        source: states of shape (b, n, d).
+        target: states of shape (b, m, d).
+        valid: true for real cells, shape (b, n, m).
+        cost: the distance to scale.
+        regularisation: the weight of the entropy; small means sparse.
+
+    Returns:
+        Plans of shape (b, n, m); each one's real cells sum to 1.
+    """
+    try:
+        from ot.batch import solve_batch
+    except ImportError as error:
+        raise MissingExtraError("ot", "The optimal transport method") from error
+    xp = array_namespace(source)
+    scaled = xp.astype(_scaled(_cost(source, target, Cost(cost)), valid), xp.float64)
+    rows = xp.astype(xp.any(valid, axis=2), xp.float64)
+    columns = xp.astype(xp.any(valid, axis=1), xp.float64)
+    solution = solve_batch(
+        scaled,
+        reg=regularisation or SINKHORN_REGULARISATION,
+        a=rows / xp.sum(rows, axis=-1, keepdims=True),
+        b=columns / xp.sum(columns, axis=-1, keepdims=True),
+        method="sinkhorn",
+        max_iter=1000,
+        tol=1e-9,
+        grad="detach",
+    )
+    return solution.plan
+
+
+def _cost(source: Any, target: Any, cost: Cost) -> Any:
+    if cost is Cost.COSINE:
+        return 1 - cosines(source, target)
+    return -dot_products(source, target) if cost is Cost.DOT else distances(source, target)
+
+
+def _scaled(cost: Any, valid: Any) -> Any:
+    """Min-max scaling over each pair's real cells; padding costs 0 and has no mass."""
+    xp = array_namespace(cost)
+    huge = xp.full_like(cost, -MASKED)
+    least = xp.min(xp.where(valid, cost, huge), axis=(1, 2), keepdims=True)
+    most = xp.max(xp.where(valid, cost, -huge), axis=(1, 2), keepdims=True)
+    span = xp.where(most > least, most - least, xp.ones_like(most))
+    return xp.where(valid, (cost - least) / span, xp.zeros_like(cost))

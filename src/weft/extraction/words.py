@@ -1,0 +1,107 @@
+"""Subword links to word links with their scores, and scores to calibrated probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from array_api_compat import array_namespace, to_device
+
+from weft.extraction.similarity import softmax
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+
+def raw_scores(similarities: Any, valid: Any) -> Any:
+    """How strongly two subwords choose each other: the formula of the original awesome-align program.
+
+    The dot products are divided by the square root of the other side's length, softmax is taken in both directions,
+    and the score is the harmonic mean of the two. Shapes: (b, n, m) to (b, n, m).
+    """
+    xp = array_namespace(similarities)
+    n_source = xp.sum(xp.astype(xp.any(valid, axis=2), similarities.dtype), axis=1)[:, None, None]
+    n_target = xp.sum(xp.astype(xp.any(valid, axis=1), similarities.dtype), axis=1)[:, None, None]
+    there = softmax(similarities / xp.sqrt(n_target), axis=2)
+    back = softmax(similarities / xp.sqrt(n_source), axis=1)
+    return harmonic_mean(there, back)
+
+
+def harmonic_mean(first: Any, second: Any) -> Any:
+    """The harmonic mean; the small number keeps two zeros from dividing by zero."""
+    return 2 * first * second / (first + second + 1e-9)
+
+
+class WordLinks(NamedTuple):
+    """Word links of several pairs on the host, each once, ordered by pair, source word and target word."""
+
+    pair: IntArray
+    source: IntArray
+    target: IntArray
+    scores: FloatArray | None
+
+
+def word_links(pair: Any, source: Any, target: Any, scores: Any | None) -> WordLinks:
+    """Links between subwords, given by pair and words, to links between words with their strongest scores.
+
+    All of shape (links,). The work is done where the arrays are; only its result is moved to the host.
+    """
+    xp = array_namespace(pair)
+    if pair.shape[0] == 0:
+        nothing = np.zeros(0, dtype=np.int64)
+        return WordLinks(nothing, nothing, nothing, None if scores is None else np.zeros(0))
+    height, width = int(xp.max(source)) + 1, int(xp.max(target)) + 1
+    keys = (pair * height + source) * width + target
+    if scores is None:
+        keys = xp.unique_values(keys)
+    else:
+        keys, scores = _strongest(keys, scores)
+    rows, target_words = np.divmod(np.asarray(to_device(keys, "cpu")), width)
+    pairs, source_words = np.divmod(rows, height)
+    values = None if scores is None else np.asarray(to_device(scores, "cpu"), dtype=np.float64)
+    return WordLinks(pairs, source_words, target_words, values)
+
+
+def _strongest(keys: Any, scores: Any) -> tuple[Any, Any]:
+    """Keep each key once, with its highest score; keys in order. Both of shape (links,).
+
+    Sorting twice is the array API's way to take a maximum by group, and it needs no transfer to the host.
+    """
+    xp = array_namespace(keys)
+    by_score = xp.argsort(scores)
+    keys, scores = xp.take(keys, by_score), xp.take(scores, by_score)
+    by_key = xp.argsort(keys, stable=True)
+    keys, scores = xp.take(keys, by_key), xp.take(scores, by_key)
+    last = xp.concat([keys[1:] != keys[:-1], xp.ones_like(keys[:1], dtype=xp.bool)])
+    return keys[last], scores[last]
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A rising curve from raw scores to the share of links that are right, fitted on a dev set."""
+
+    scores: tuple[float, ...]
+    probabilities: tuple[float, ...]
+
+    def __call__(self, raw: FloatArray) -> FloatArray:
+        """Read probabilities off the curve."""
+        return np.interp(raw, self.scores, self.probabilities)
+
+    @classmethod
+    def fit(cls, raw: FloatArray, right: npt.NDArray[np.bool_], *, knots: int = 32) -> Calibration:
+        """Isotonic regression of right (0 or 1) on the raw score, thinned to a few knots.
+
+        Links are summed into equally full bins first: a curve with one step for each link of a small dev set would
+        learn its accidents.
+        """
+        from scipy.optimize import isotonic_regression
+
+        order = np.argsort(raw, kind="stable")
+        bins = np.array_split(order, max(1, min(knots, len(order) // 20)))
+        centres = [float(np.mean(raw[members])) for members in bins]
+        # One right and one wrong link are added to each bin, so that no bin promises certainty.
+        shares = [(float(np.sum(right[members])) + 1) / (len(members) + 2) for members in bins]
+        curve = isotonic_regression(shares, weights=[len(members) for members in bins]).x
+        return cls(tuple(centres), tuple(float(share) for share in curve))

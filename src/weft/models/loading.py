@@ -1,0 +1,154 @@
+"""A model's name to an encoder and its settings, and back into a folder."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from weft.encoding.encoder import Encoder
+from weft.errors import SettingError
+from weft.extraction.choices import Method
+from weft.extraction.settings import ExtractionSettings
+from weft.models.registry import (
+    ONNX_FILE,
+    known_encoder,
+    read_settings,
+    two_thirds_up,
+    write_settings,
+)
+from weft.version import __version__
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_MODEL = "weft-mini"
+STAND_IN = "stand-in"
+
+
+def load_encoder(
+    model: str | Path,
+    *,
+    layer: int | None = None,
+    device: str = "auto",
+    dtype: str = "auto",
+    batch_tokens: int | None = None,
+) -> tuple[Encoder, ExtractionSettings]:
+    """Load an encoder with the settings that are stored beside it."""
+    if batch_tokens is not None and batch_tokens < 1:
+        raise SettingError(f"`batch_tokens` must be at least 1, got {batch_tokens}.")
+    folder = model_folder(model)
+    if folder is None and str(model) in (DEFAULT_MODEL, STAND_IN):
+        return _load_stand_in(str(model))
+    stored = read_settings(folder) if folder else {}
+    settings = ExtractionSettings.from_json(stored)
+    if folder and (folder / ONNX_FILE).is_file() and device in ("auto", "cpu"):
+        return _load_onnx(folder, stored, layer, batch_tokens), settings
+    encoder = _load_torch(folder or model, stored, layer, device=device, dtype=dtype, batch_tokens=batch_tokens)
+    if layer is not None and layer != stored.get("layer"):
+        settings = replace(settings, calibration=None)
+    return encoder, settings
+
+
+def model_folder(model: str | Path) -> Path | None:
+    """The folder of a model: one that comes with weft, or the path itself; None for a name on the hub."""
+    built_in = Path(__file__).parent / str(model)
+    if "/" not in str(model) and (built_in / "tokenizer.json").is_file():
+        return built_in
+    return Path(model) if Path(model).is_dir() else None
+
+
+def _load_stand_in(name: str) -> tuple[Encoder, ExtractionSettings]:
+    from weft.encoding.standin import StandInEncoder
+
+    if name == DEFAULT_MODEL:
+        logger.warning(
+            "the built-in model %s is not in this version yet. A stand-in that compares spelling and position is used: "
+            "fine for trying things out, not for real work. Give --model a folder or the name of an encoder.",
+            DEFAULT_MODEL,
+        )
+    # Its similarities are too flat for a threshold; mutual best is all they can say.
+    return StandInEncoder(), ExtractionSettings(method=Method.ARGMAX)
+
+
+def _load_onnx(folder: Path, stored: dict[str, Any], layer: int | None, batch_tokens: int | None) -> Encoder:
+    from weft.encoding.onnx import OnnxEncoder
+
+    if layer is not None and layer != stored.get("layer", layer):
+        raise SettingError(f"layer {layer} is not there: {folder} was exported at layer {stored['layer']}.")
+    return OnnxEncoder(folder, max_length=stored.get("max_length", 512), batch_tokens=batch_tokens)
+
+
+def _load_torch(
+    model: str | Path,
+    stored: dict[str, Any],
+    layer: int | None,
+    *,
+    device: str,
+    dtype: str,
+    batch_tokens: int | None,
+) -> Encoder:
+    from weft.encoding.torch import TorchEncoder, load_config
+
+    if layer is None:
+        layer = stored.get("layer")
+    if layer is None:
+        layer = _likely_layer(model, load_config(model))
+    return TorchEncoder(model, layer=layer, device=device, dtype=dtype, batch_tokens=batch_tokens)
+
+
+def _likely_layer(model: str | Path, config: Any) -> int:
+    known = known_encoder(config.model_type, config.vocab_size, config.num_hidden_layers)
+    if known:
+        return known.layer
+    layer = two_thirds_up(config.num_hidden_layers)
+    logger.warning(
+        "no best layer is known for %s; layer %d of %d is used. 'weft tune' finds a better one on a dev set.",
+        model,
+        layer,
+        config.num_hidden_layers,
+    )
+    return layer
+
+
+def save_model(folder: Path, encoder: Encoder, settings: ExtractionSettings) -> None:
+    """Write encoder, tokenizer and `weft.json` into a folder."""
+    save = getattr(encoder, "save_pretrained", None)
+    if save is None:
+        raise SettingError(f"a {type(encoder).__name__} cannot be saved; copy its folder instead.")
+    folder.mkdir(parents=True, exist_ok=True)
+    save(folder)
+    write_settings(folder, {"layer": encoder.layer, **settings.to_json(), "weft": __version__})  # type: ignore[attr-defined]
+
+
+class Tunable:
+    """A model whose layer and settings can still be chosen."""
+
+    def __init__(self, model: str | Path, *, device: str, dtype: str, batch_tokens: int | None) -> None:
+        self._model = model
+        self._options: dict[str, Any] = {"device": device, "dtype": dtype, "batch_tokens": batch_tokens}
+        self.folder = model_folder(model)
+        self._stored = read_settings(self.folder) if self.folder else {}
+        self.settings = ExtractionSettings.from_json(self._stored)
+
+    def layers(self, wanted: list[int] | None) -> list[int | None]:
+        """The layers to try: those wanted, or all of a Hugging Face model; an ONNX graph has just one."""
+        if self.folder and (self.folder / ONNX_FILE).is_file():
+            return [self._stored.get("layer")]
+        if wanted is not None:
+            return list(wanted)
+        from weft.encoding.torch import load_config
+
+        return list(range(1, load_config(self._model).num_hidden_layers + 1))
+
+    def load(self, layer: int | None) -> Encoder:
+        """The encoder cut at a layer."""
+        return load_encoder(self._model, layer=layer, **self._options)[0]
+
+    def store(self, layer: int | None, settings: ExtractionSettings) -> None:
+        """Write what was chosen into the model's folder and leave the rest of `weft.json` as it is."""
+        if self.folder is None:
+            raise SettingError(f"{self._model} has no folder to store settings in.")
+        kept = {name: value for name, value in self._stored.items() if name != "threshold"}
+        chosen = {} if layer is None else {"layer": layer}
+        write_settings(self.folder, {**kept, **chosen, **settings.to_json(), "weft": __version__})

@@ -1,0 +1,67 @@
+"""Which layer aligns best in encoders that people use, and what lies in a model's folder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from weft.errors import FormatError
+
+SETTINGS_FILE = "weft.json"
+ONNX_FILE = "model.onnx"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownEncoder:
+    """An encoder known by its shape, so that fine-tuned copies in any folder are known too."""
+
+    name: str
+    model_type: str
+    vocabulary: int
+    n_layers: int
+    layer: int
+
+
+# Best layers: the paper's appendix for mBERT, XLM and XLM-R; AccAlign (Wang et al. 2022) for LaBSE.
+KNOWN_ENCODERS = (
+    KnownEncoder("mBERT", "bert", 119547, 12, 8),
+    KnownEncoder("LaBSE", "bert", 501153, 12, 6),
+    KnownEncoder("XLM-15", "xlm", 95000, 12, 5),
+    KnownEncoder("XLM-100", "xlm", 200000, 16, 8),
+    KnownEncoder("XLM-R base", "xlm-roberta", 250002, 12, 8),
+)
+
+
+def known_encoder(model_type: str, vocabulary: int, n_layers: int) -> KnownEncoder | None:
+    """The encoder of this shape, if it is a well-known one."""
+    shape = (model_type, vocabulary, n_layers)
+    matches = (known for known in KNOWN_ENCODERS if (known.model_type, known.vocabulary, known.n_layers) == shape)
+    return next(matches, None)
+
+
+def two_thirds_up(n_layers: int) -> int:
+    """Where the best layer of an unknown encoder is likely to be."""
+    return max(1, round(n_layers * 2 / 3))
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    """The folder's `weft.json`, or nothing if it has none."""
+    path = folder / SETTINGS_FILE
+    if not path.is_file():
+        return {}
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise FormatError(str(path), None, f"expected JSON ({error}).") from error
+    if not isinstance(record, dict):
+        raise FormatError(str(path), None, "expected a JSON object with weft's settings.")
+    return record
+
+
+def write_settings(folder: Path, record: dict[str, Any]) -> None:
+    """Write `weft.json` in one go, so that nobody reads half of it."""
+    temporary = folder / f".{SETTINGS_FILE}.partial"
+    temporary.write_text(json.dumps(record, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    temporary.replace(folder / SETTINGS_FILE)

@@ -1,0 +1,146 @@
+"""Choose layer, method and threshold on dev sets, and fit the curve from raw scores to probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from weft.aligner import encode_pairs
+from weft.encoding.encoder import Encoded, Encoder
+from weft.errors import WeftError
+from weft.extraction.choices import Method, Scores
+from weft.extraction.extractor import extract
+from weft.extraction.settings import ExtractionSettings
+from weft.extraction.words import Calibration
+from weft.scoring.base import detect_base
+from weft.scoring.corpus import read_sentences, score
+from weft.text.lines import read_two_together
+from weft.text.links import read_links
+from weft.types import GoldAlignment, SentencePair
+
+THRESHOLDS = {
+    Method.SOFTMAX: (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.05, 0.1, 0.2, 0.3, 0.5),
+    Method.ENTMAX: (0.0, 0.01, 0.05, 0.1, 0.2, 0.3),
+    Method.OT: (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DevSet:
+    """Sentences with gold links to choose settings by; test sets are for reporting and have no place here."""
+
+    name: str
+    pairs: tuple[SentencePair, ...]
+    gold: tuple[GoldAlignment, ...]
+
+    @classmethod
+    def read(cls, prefix: str) -> DevSet:
+        """Read PREFIX.src, PREFIX.tgt and PREFIX.talp; sentences with an empty side are left out."""
+        source, target, links = (Path(f"{prefix}.{ending}") for ending in ("src", "tgt", "talp"))
+        base = detect_base(links, read_sentences(source, target)).number
+        rows = read_two_together(
+            (str(source), str(links)), read_sentences(source, target), read_links(links, base=base)
+        )
+        kept = [(pair, GoldAlignment.of(alignment.links)) for pair, alignment in rows if pair.source]
+        if not any(gold.sure for _, gold in kept):
+            raise WeftError(f"{links} holds no sure links to choose settings by.")
+        return cls(prefix, tuple(pair for pair, _ in kept), tuple(gold for _, gold in kept))
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One combination and its AER on each dev set, in percent."""
+
+    layer: int | None
+    settings: ExtractionSettings
+    aers: tuple[float, ...]
+
+    @property
+    def mean_aer(self) -> float:
+        """The mean over the dev sets, so that a large one does not decide alone."""
+        return sum(self.aers) / len(self.aers)
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """The best combination with its calibration, and how far probabilities are off before and after (0 to 1)."""
+
+    best: Trial
+    error_before: float
+    error_after: float
+
+
+_Encoded = list[tuple[Encoded, list[tuple[int, int]]]]
+
+
+def tune(
+    load: Callable[[int | None], Encoder],
+    layers: Sequence[int | None],
+    methods: Sequence[Method],
+    dev_sets: Sequence[DevSet],
+    *,
+    base: ExtractionSettings,
+    report: Callable[[Trial], None] = lambda trial: None,
+) -> Tuned:
+    """Try every layer with every method and threshold; `load` gives the encoder cut at a layer."""
+    best: Trial | None = None
+    best_encoded: _Encoded = []
+    for layer in layers:
+        encoder = load(layer)
+        encoded = [encode_pairs(encoder, dev.pairs) for dev in dev_sets]
+        for settings in _combinations(methods, base):
+            trial = Trial(
+                layer, settings, tuple(_aer(one, settings, dev) for one, dev in zip(encoded, dev_sets, strict=True))
+            )
+            report(trial)
+            if best is None or trial.mean_aer < best.mean_aer:
+                best, best_encoded = trial, encoded
+    if best is None:
+        raise WeftError("there is nothing to choose from: no layer or no method was given.")
+    return _calibrated(best, best_encoded, dev_sets)
+
+
+def _combinations(methods: Sequence[Method], base: ExtractionSettings) -> Iterable[ExtractionSettings]:
+    for method in methods:
+        for threshold in THRESHOLDS.get(method, (None,)):
+            yield replace(base, method=method, threshold=threshold, calibration=None)
+
+
+def _aer(encoded: tuple[Encoded, list[tuple[int, int]]], settings: ExtractionSettings, dev: DevSet) -> float:
+    return score(dev.gold, extract(*encoded, settings)).rates.aer
+
+
+def _calibrated(best: Trial, encoded: _Encoded, dev_sets: Sequence[DevSet]) -> Tuned:
+    raw, right = [], []
+    for one, dev in zip(encoded, dev_sets, strict=True):
+        for alignment, gold in zip(extract(*one, best.settings, scores=Scores.RAW), dev.gold, strict=True):
+            raw += [link.score for link in alignment.links]
+            right += [link.words in gold.possible for link in alignment.links]
+    scores, hits = np.asarray(raw, dtype=np.float64), np.asarray(right, dtype=np.bool_)
+    if not len(scores):
+        raise WeftError("the best settings found no links at all; is this the right model for the dev sets?")
+    settings = replace(best.settings, calibration=Calibration.fit(scores, hits))
+    return Tuned(replace(best, settings=settings), calibration_error(scores, hits), _cross_validated(scores, hits))
+
+
+def calibration_error(probabilities: np.ndarray, right: np.ndarray, *, bins: int = 10) -> float:
+    """Expected calibration error: the mean gap between promised and real shares of right links, over equal bins."""
+    order = np.argsort(probabilities, kind="stable")
+    groups = [members for members in np.array_split(order, bins) if len(members)]
+    gaps = [abs(probabilities[members].mean() - right[members].mean()) * len(members) for members in groups]
+    return float(sum(gaps) / len(probabilities))
+
+
+def _cross_validated(scores: np.ndarray, right: np.ndarray, *, folds: int = 5) -> float:
+    """The error of probabilities that were fitted on other links than those they are judged on."""
+    if len(scores) < folds * 2:
+        return calibration_error(scores, right)
+    fold = np.arange(len(scores)) * folds // len(scores)
+    predicted = np.empty_like(scores)
+    for number in range(folds):
+        held_out = fold == number
+        predicted[held_out] = Calibration.fit(scores[~held_out], right[~held_out])(scores[held_out])
+    return calibration_error(predicted, right)
