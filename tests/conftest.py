@@ -30,3 +30,17 @@ def weft():
         return subprocess.CompletedProcess(command, done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run
+
+
+@pytest.fixture(scope="session")
+def tiny_bert(tmp_path_factory) -> Path:
+    from models import make_model
+
+    return make_model(tmp_path_factory.mktemp("models") / "bert")
+
+
+@pytest.fixture(scope="session")
+def tiny_onnx(tmp_path_factory, tiny_bert) -> Path:
+    from models import export_onnx
+
+    return export_onnx(tiny_bert, tmp_path_factory.mktemp("models") / "onnx", layer=2)

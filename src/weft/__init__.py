@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from weft.version import __version__
 
 if TYPE_CHECKING:
+    from weft.aligner import Aligner
     from weft.errors import FormatError, MissingExtraError, WeftError
     from weft.extraction.symmetrize import Symmetrization, symmetrize
     from weft.scoring.corpus import CorpusScore, score
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from weft.types import Alignment, GoldAlignment, Link, SentencePair
 
 _HOMES = {
+    "Aligner": "weft.aligner",
     "Alignment": "weft.types",
     "CorpusScore": "weft.scoring.corpus",
     "FormatError": "weft.errors",
@@ -37,6 +39,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Aligner",
     "Alignment",
     "CorpusScore",
     "FormatError",

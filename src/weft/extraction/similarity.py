@@ -60,7 +60,10 @@ def entmax(scores: Any, *, axis: int, alpha: float) -> Any:
     except ImportError as error:
         raise MissingExtraError("torch", "The entmax method") from error
     known = {1.5: library.entmax15, 2.0: library.sparsemax}
-    tensor = scores if is_torch_array(scores) else torch.from_numpy(scores)
+    # Entmax does not change when all scores move together; at 0 the bisection has all the digits it needs, even in
+    # a row that is nothing but padding.
+    shifted = scores - array_namespace(scores).max(scores, axis=axis, keepdims=True)
+    tensor = shifted if is_torch_array(scores) else torch.from_numpy(shifted)
     if alpha in known:
         probabilities = known[alpha](tensor, dim=axis)
     else:

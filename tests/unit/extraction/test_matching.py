@@ -1,0 +1,51 @@
+"""SimAlign's own functions as oracle, on random similarities, alone and padded into batches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from simalign import SentenceAligner
+
+from weft.extraction.matching import argmax_links, itermax_links, matching_links
+
+shapes = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=1, max_size=6)
+
+
+def padded(shapes, seed):
+    generator = np.random.default_rng(seed)
+    height, width = (max(shape[side] for shape in shapes) for side in (0, 1))
+    similarities = generator.random((len(shapes), height, width))
+    valid = np.zeros(similarities.shape, dtype=bool)
+    for number, (n, m) in enumerate(shapes):
+        valid[number, :n, :m] = True
+    return similarities, valid
+
+
+def check(ours, valid, similarities, shapes, oracle):
+    ours = np.asarray(ours)
+    assert not (ours & ~valid).any()
+    for number, (n, m) in enumerate(shapes):
+        expected = oracle(similarities[number, :n, :m]) > 0
+        np.testing.assert_array_equal(ours[number, :n, :m], expected)
+
+
+class TestAgainstSimAlign:
+    @given(shapes=shapes, seed=st.integers(0, 10_000))
+    def test_argmax(self, library, shapes, seed):
+        similarities, valid = padded(shapes, seed)
+        forward, backward = argmax_links(library(similarities), library(valid))
+        check(forward, valid, similarities, shapes, lambda one: SentenceAligner.get_alignment_matrix(one)[0])
+        check(backward, valid, similarities, shapes, lambda one: SentenceAligner.get_alignment_matrix(one)[1])
+
+    @given(shapes=shapes, seed=st.integers(0, 10_000))
+    def test_itermax(self, library, shapes, seed):
+        similarities, valid = padded(shapes, seed)
+        check(itermax_links(library(similarities), library(valid)), valid, similarities, shapes, SentenceAligner.iter_max)
+
+    @given(shapes=shapes, seed=st.integers(0, 10_000))
+    def test_match(self, library, shapes, seed):
+        similarities, valid = padded(shapes, seed)
+        ours = matching_links(library(similarities), library(valid))
+        check(ours, valid, similarities, shapes, SentenceAligner.get_max_weight_match)

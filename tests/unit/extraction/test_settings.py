@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from weft.errors import SettingError
+from weft.extraction.settings import ExtractionSettings
+from weft.extraction.words import Calibration
+
+
+def test_defaults_are_the_papers():
+    assert ExtractionSettings().effective_threshold == 0.001
+    assert ExtractionSettings(method="entmax").effective_threshold == 0.0
+    assert ExtractionSettings(method="entmax").exponent == 1.5
+    assert ExtractionSettings(method="softmax", alpha=1.5).exponent == 1
+
+
+def test_settings_survive_a_file():
+    settings = ExtractionSettings("entmax", 0.1, 1.7, "dot", "union", Calibration((0.1, 0.9), (0.2, 0.8)))
+    record = json.loads(json.dumps({"layer": 7, **settings.to_json()}))
+    assert ExtractionSettings.from_json(record) == settings
+
+
+def test_another_method_forgets_threshold_and_calibration():
+    tuned = ExtractionSettings(threshold=0.2, calibration=Calibration((0.0, 1.0), (0.0, 1.0)))
+    assert tuned.updated(method="entmax").threshold is None
+    assert tuned.updated(method="entmax").calibration is None
+    assert tuned.updated(method="softmax", alpha=None) == tuned
+    assert tuned.updated(threshold=0.3).calibration == tuned.calibration
+    assert tuned.updated(method="entmax", threshold=0.5).threshold == 0.5
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"threshold": 1.5}, "`threshold` must be between 0 and 1, got 1.5"),
+        ({"threshold": -0.1}, "`threshold` must be between 0 and 1"),
+        ({"threshold": float("nan")}, "`threshold` must be between 0 and 1"),
+        ({"alpha": 0.5}, "`alpha` must be at least 1"),
+        ({"alpha": float("inf")}, "`alpha` must be at least 1"),
+        ({"method": "magic"}, "`method` must be one of softmax, entmax, ot, argmax, itermax, match, got 'magic'"),
+        ({"cost": "free"}, "`cost` must be one of cosine"),
+        ({"symmetrize": "x"}, "`symmetrize` must be one of intersection"),
+    ],
+)
+def test_bad_settings(options, message):
+    with pytest.raises(SettingError, match=message):
+        ExtractionSettings(**options)

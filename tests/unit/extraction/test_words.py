@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.extraction.words import Calibration, raw_scores, word_links
+
+subword_links = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 5), st.integers(0, 5), st.floats(0, 1, width=32)), max_size=40
+)
+
+
+@given(links=subword_links)
+def test_words_get_their_strongest_subword_link(library, links):
+    columns = [library(np.asarray([link[k] for link in links], dtype=np.int64)) for k in range(3)]
+    scores = library(np.asarray([link[3] for link in links], dtype=np.float32))
+    best: dict[tuple, float] = {}
+    for pair, source, target, score in links:
+        best[pair, source, target] = max(score, best.get((pair, source, target), 0.0))
+    scored = word_links(*columns, scores)
+    assert list(zip(scored.pair, scored.source, scored.target, strict=True)) == sorted(best)
+    assert scored.scores.tolist() == [best[key] for key in sorted(best)]
+    plain = word_links(*columns, None)
+    assert list(zip(plain.pair, plain.source, plain.target, strict=True)) == sorted(best)
+    assert plain.scores is None
+
+
+def test_raw_scores_by_hand(library):
+    products = np.array([[[2.0, 0.0], [0.0, 1.0]]])
+    there = np.exp(products / np.sqrt(2)) / np.exp(products / np.sqrt(2)).sum(axis=2, keepdims=True)
+    back = np.exp(products / np.sqrt(2)) / np.exp(products / np.sqrt(2)).sum(axis=1, keepdims=True)
+    ours = raw_scores(library(products), library(np.ones((1, 2, 2), dtype=bool)))
+    np.testing.assert_allclose(np.asarray(ours), 2 * there * back / (there + back), atol=1e-8)
+
+
+def test_calibration_recovers_a_known_curve():
+    generator = np.random.default_rng(0)
+    raw = generator.random(20_000)
+    right = generator.random(20_000) < raw**2
+    curve = Calibration.fit(raw, right)
+    probe = np.linspace(0.1, 0.95, 20)
+    np.testing.assert_allclose(curve(probe), probe**2, atol=0.04)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=300))
+def test_calibrated_scores_are_probabilities_and_keep_their_order(links):
+    raw = np.array([score for score, _ in links])
+    curve = Calibration.fit(raw, np.array([right for _, right in links]))
+    probabilities = curve(np.sort(raw))
+    assert ((probabilities > 0) & (probabilities < 1)).all()
+    assert (np.diff(probabilities) >= -1e-12).all()

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import json
+import logging
+
+import numpy as np
+import pytest
+import transformers
+from models import SENTENCES, make_model
+
+from weft import Aligner, Alignment, Link, SentencePair
+from weft.aligner import encode_pairs
+from weft.encoding.onnx import OnnxEncoder
+from weft.errors import FormatError, SettingError, WeftError
+from weft.extraction.words import Calibration
+from weft.text.pairs import NOTHING
+
+PAIRS = list(zip(SENTENCES, reversed(SENTENCES), strict=True))
+
+
+@pytest.fixture(scope="module")
+def aligner(tiny_bert):
+    return Aligner.from_pretrained(tiny_bert, layer=2, device="cpu")
+
+
+def test_strings_lists_and_pairs_mean_the_same(aligner):
+    expected = aligner.align("das ist ein", "that is a")
+    assert expected.links
+    assert aligner.align(["das", "ist", "ein"], ("that", "is", "a")) == expected
+    assert aligner.align_batch([SentencePair(("das", "ist", "ein"), ("that", "is", "a"))]) == [expected]
+
+
+def test_order_and_number_are_kept_whatever_the_chunks(aligner):
+    alone = [aligner.align(*pair) for pair in PAIRS]
+    for chunk_words in (1, 20, 10_000):
+        together = list(aligner.stream(PAIRS, chunk_words=chunk_words))
+        assert [a.pairs for a in together] == [a.pairs for a in alone]
+    assert aligner.align_batch(PAIRS[:1] + [NOTHING, ("", "a b"), ("a", [])] + PAIRS[1:2])[1:4] == [Alignment()] * 3
+
+
+def test_streams_are_read_only_as_far_as_needed(aligner):
+    read = 0
+
+    def endless():
+        nonlocal read
+        while True:
+            read += 1
+            yield ("das ist gut", "that is good")
+
+    assert next(aligner.stream(endless(), chunk_words=70)).links
+    assert read == 10
+
+
+def test_equal_sentences_are_encoded_once(aligner):
+    pairs = [SentencePair(("das",), ("that",)), SentencePair(("das",), ("das",))]
+    encoded, numbers = encode_pairs(aligner.encoder, pairs)
+    assert numbers == [(0, 1), (0, 0)]
+    assert len(encoded.lengths) == 2
+
+
+def test_the_pair_score_is_mean_probability_times_coverage(aligner):
+    alignment = aligner.align("das ist ein kleines Haus", "that house")
+    mean = np.mean([link.score for link in alignment.links])
+    covered = len({link.source for link in alignment.links}) + len({link.target for link in alignment.links})
+    assert alignment.score == pytest.approx(mean * covered / 7, abs=1e-6)
+    assert aligner.align("das", "that", scores="none").score is None
+
+
+def test_similarity_of_words_is_that_of_their_closest_subwords(aligner):
+    source, target = "kleines schläft .".split(), "small sleeping".split()
+    matrix = aligner.similarity(source, target)
+    encoded, [(first, second)] = encode_pairs(aligner.encoder, [SentencePair(tuple(source), tuple(target))])
+    sides = [slice(encoded.starts[k], encoded.starts[k + 1]) for k in (first, second)]
+    states = [encoded.states[side].numpy() for side in sides]
+    unit = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in states]
+    cosine = unit[0] @ unit[1].T
+    words = [encoded.words[side] for side in sides]
+    expected = [[cosine[np.ix_(words[0] == i, words[1] == j)].max() for j in range(2)] for i in range(3)]
+    np.testing.assert_allclose(matrix, expected, atol=1e-5)
+    assert aligner.similarity("", "a b").shape == (0, 2)
+    with pytest.raises(SettingError, match="`kind` must be cosine or dot"):
+        aligner.similarity("a", "b", kind="euclidean")
+
+
+def test_calibration_changes_scores_and_not_links(tiny_bert):
+    plain = Aligner.from_pretrained(tiny_bert, layer=2)
+    curve = Calibration((0.0, 1.0), (0.25, 0.75))
+    calibrated = Aligner(plain.encoder, plain.settings.updated(calibration=curve))
+    raw, new = plain.align(*PAIRS[0]), calibrated.align(*PAIRS[0])
+    assert raw.pairs == new.pairs
+    for before, after in zip(raw.links, new.links, strict=True):
+        assert after.score == pytest.approx(0.25 + before.score / 2, abs=2e-6)
+    assert calibrated.align(*PAIRS[0], scores="raw") == raw
+
+
+def test_a_saved_model_comes_back_the_same_and_loads_in_transformers(tiny_bert, tmp_path):
+    first = Aligner.from_pretrained(tiny_bert, layer=2, method="entmax", threshold=0.05)
+    first.save_pretrained(tmp_path / "saved")
+    again = Aligner.from_pretrained(tmp_path / "saved")
+    assert again.settings == first.settings
+    assert again.align_batch(PAIRS) == first.align_batch(PAIRS)
+    plain = transformers.AutoModel.from_pretrained(tmp_path / "saved")
+    assert plain.config.num_hidden_layers == 2
+    assert json.loads((tmp_path / "saved" / "weft.json").read_text())["layer"] == 2
+
+
+def test_the_onnx_folder_aligns_alike(aligner, tiny_onnx):
+    light = Aligner.from_pretrained(tiny_onnx)
+    assert isinstance(light.encoder, OnnxEncoder)
+    assert [a.pairs for a in light.align_batch(PAIRS)] == [a.pairs for a in aligner.align_batch(PAIRS)]
+    with pytest.raises(SettingError, match="was exported at layer 2"):
+        Aligner.from_pretrained(tiny_onnx, layer=1)
+
+
+def test_an_unknown_encoder_is_cut_two_thirds_up_and_says_so(tiny_bert, caplog):
+    with caplog.at_level(logging.WARNING, "weft"):
+        assert Aligner.from_pretrained(tiny_bert).encoder.layer == 2
+    assert "layer 2 of 3 is used. 'weft tune'" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("model_type", "vocabulary", "n_layers", "layer"),
+    [("bert", 119547, 12, 8), ("bert", 501153, 12, 6), ("xlm", 95000, 12, 5), ("xlm", 200000, 16, 8), ("xlm-roberta", 250002, 12, 8)],
+)  # fmt: skip
+def test_known_encoders_have_their_layers(model_type, vocabulary, n_layers, layer):
+    from weft.models.registry import known_encoder
+
+    assert known_encoder(model_type, vocabulary, n_layers).layer == layer
+    assert known_encoder(model_type, vocabulary + 1, n_layers) is None
+
+
+def test_the_stand_in_finds_what_is_spelt_alike():
+    aligner = Aligner.from_pretrained("stand-in")
+    alignment = aligner.align("Barack Obama besuchte 2015 Berlin .", "In 2015 Berlin saw Barack Obama .")
+    assert {(0, 4), (1, 5), (3, 1), (4, 2), (5, 6)} <= alignment.pairs
+    assert aligner.align("das ist gut", "that is good").pairs == {(0, 0), (1, 1), (2, 2)}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"), [("{", "expected JSON"), ("[]", "expected a JSON object"), ('{"method": "x"}', "`method`")]
+)
+def test_a_broken_settings_file_is_named(tmp_path, content, message):
+    make_model(tmp_path / "m")
+    (tmp_path / "m" / "weft.json").write_text(content)
+    with pytest.raises((FormatError, SettingError), match=message):
+        Aligner.from_pretrained(tmp_path / "m")
+
+
+def test_nothing_can_be_saved_of_a_stand_in(tmp_path):
+    with pytest.raises(WeftError, match="cannot be saved"):
+        Aligner.from_pretrained("stand-in").save_pretrained(tmp_path)
+
+
+def test_links_are_plain_numbers(aligner):
+    [link] = aligner.align("das", "that").links
+    assert link == Link(0, 0, 1.0)
+    assert [type(part) for part in link] == [int, int, float, bool]

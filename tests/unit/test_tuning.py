@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from models import SENTENCES
+
+from weft.errors import FormatError, LineCountError, WeftError
+from weft.extraction.choices import Method
+from weft.extraction.settings import ExtractionSettings
+from weft.models.loading import load_encoder
+from weft.tuning import THRESHOLDS, DevSet, calibration_error, tune
+
+
+def write_dev(prefix, source, target, links):
+    for ending, content in (("src", source), ("tgt", target), ("talp", links)):
+        prefix.with_suffix(f".{ending}").write_text("".join(line + "\n" for line in content))
+    return str(prefix)
+
+
+@pytest.fixture
+def same_words(tmp_path):
+    """Every sentence with itself: the right links are the diagonal."""
+    links = [" ".join(f"{i}-{i}" for i in range(len(sentence.split()))) for sentence in SENTENCES]
+    return write_dev(tmp_path / "dev", SENTENCES, SENTENCES, links)
+
+
+def test_everything_is_tried_and_the_best_is_chosen_and_calibrated(tiny_bert, same_words):
+    trials = []
+    tuned = tune(
+        lambda layer: load_encoder(tiny_bert, layer=layer)[0],
+        [0, 1, 2, 3],
+        [Method.SOFTMAX, Method.ITERMAX],
+        [DevSet.read(same_words)],
+        base=ExtractionSettings(),
+        report=trials.append,
+    )
+    assert len(trials) == 4 * (len(THRESHOLDS[Method.SOFTMAX]) + 1)
+    assert tuned.best.mean_aer == min(trial.mean_aer for trial in trials)
+    assert tuned.best.mean_aer < 5
+    assert tuned.best.settings.calibration is not None
+    assert all(0 < p < 1 for p in tuned.best.settings.calibration.probabilities)
+
+
+def test_a_dev_set_counted_from_1_is_understood(tmp_path):
+    dev = DevSet.read(write_dev(tmp_path / "dev", ["a b", "c"], ["d e", "f"], ["1-1 2-2", "1-1"]))
+    assert [gold.sure for gold in dev.gold] == [{(0, 0), (1, 1)}, {(0, 0)}]
+
+
+def test_bad_dev_sets_are_refused(tmp_path):
+    with pytest.raises(WeftError, match="no sure links"):
+        DevSet.read(write_dev(tmp_path / "none", ["a"], ["b"], [""]))
+    with pytest.raises(LineCountError):
+        DevSet.read(write_dev(tmp_path / "short", ["a", "b"], ["c", "d"], ["0-0"]))
+    with pytest.raises(FormatError, match=r"bad\.talp:1: expected"):
+        DevSet.read(write_dev(tmp_path / "bad", ["a"], ["b"], ["0_0"]))
+    with pytest.raises(FileNotFoundError):
+        DevSet.read(str(tmp_path / "missing"))
+
+
+def test_calibration_error_by_hand():
+    probabilities = np.array([0.1] * 10 + [0.9] * 10)
+    right = np.array([False] * 10 + [True] * 5 + [False] * 5)
+    assert calibration_error(probabilities, right, bins=2) == pytest.approx((0.1 + 0.4) / 2)
