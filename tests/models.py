@@ -14,18 +14,29 @@ SENTENCES = [
     "他 明天 去 北京 。", "der Hund schläft seit gestern", "the dog has been sleeping since yesterday",
 ]  # fmt: skip
 
-# Each differs in how layers, norms and positions are kept; 3 layers, 32 wide.
+_WIDTH = 32
+_BERT_LIKE = {"hidden_size": _WIDTH, "num_attention_heads": 2, "intermediate_size": 48}
+_TWO_HALVES = {
+    "d_model": _WIDTH,
+    "encoder_ffn_dim": 48,
+    "decoder_ffn_dim": 48,
+    "encoder_attention_heads": 2,
+    "decoder_attention_heads": 2,
+    "decoder_layers": 1,
+    "decoder_start_token_id": 0,
+}
+# Each differs from the others in how it keeps layers, norms or positions.
 CONFIGS: dict[str, tuple[str, dict[str, object]]] = {
-    "bert": ("BertConfig", {"hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 48}),
-    "distilbert": ("DistilBertConfig", {"dim": 32, "n_heads": 2, "hidden_dim": 48}),
-    "electra": ("ElectraConfig", {"embedding_size": 16, "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 48}),
-    "mpnet": ("MPNetConfig", {"hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 48}),
-    "xlm-roberta": ("XLMRobertaConfig", {"hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 48}),
-    "xlm": ("XLMConfig", {"emb_dim": 32, "n_heads": 2, "mask_index": 4, "unk_index": 1}),
-    "t5": ("T5Config", {"d_model": 32, "d_kv": 16, "d_ff": 48, "num_heads": 2, "decoder_start_token_id": 0}),
-    "nllb": ("M2M100Config", {"d_model": 32, "encoder_ffn_dim": 48, "decoder_ffn_dim": 48, "encoder_attention_heads": 2, "decoder_attention_heads": 2, "decoder_layers": 1}),
-    "marian": ("MarianConfig", {"d_model": 32, "encoder_ffn_dim": 48, "decoder_ffn_dim": 48, "encoder_attention_heads": 2, "decoder_attention_heads": 2, "decoder_layers": 1, "decoder_start_token_id": 0}),
-}  # fmt: skip
+    "bert": ("BertConfig", _BERT_LIKE),
+    "distilbert": ("DistilBertConfig", {"dim": _WIDTH, "n_heads": 2, "hidden_dim": 48}),
+    "electra": ("ElectraConfig", {"embedding_size": 16, **_BERT_LIKE}),
+    "mpnet": ("MPNetConfig", _BERT_LIKE),
+    "xlm-roberta": ("XLMRobertaConfig", _BERT_LIKE),
+    "xlm": ("XLMConfig", {"emb_dim": _WIDTH, "n_heads": 2, "mask_index": 4, "unk_index": 1}),
+    "t5": ("T5Config", {"d_model": _WIDTH, "d_kv": 16, "d_ff": 48, "num_heads": 2, "decoder_start_token_id": 0}),
+    "nllb": ("M2M100Config", _TWO_HALVES),
+    "marian": ("MarianConfig", _TWO_HALVES),
+}
 N_LAYERS = 3
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +21,8 @@ from weft.scoring.corpus import read_sentences, score
 from weft.text.lines import read_two_together
 from weft.text.links import read_links
 from weft.types import GoldAlignment, SentencePair
+
+logger = logging.getLogger(__name__)
 
 THRESHOLDS = {
     Method.SOFTMAX: (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.05, 0.1, 0.2, 0.3, 0.5),
@@ -40,9 +43,11 @@ class DevSet:
     def read(cls, prefix: str) -> DevSet:
         """Read PREFIX.src, PREFIX.tgt and PREFIX.talp; sentences with an empty side are left out."""
         source, target, links = (Path(f"{prefix}.{ending}") for ending in ("src", "tgt", "talp"))
-        base = detect_base(links, read_sentences(source, target)).number
+        found = detect_base(links, read_sentences(source, target))
+        if found.reason:
+            logger.warning("%s is read as counting words from %d: %s.", links, found.number, found.reason)
         rows = read_two_together(
-            (str(source), str(links)), read_sentences(source, target), read_links(links, base=base)
+            (str(source), str(links)), read_sentences(source, target), read_links(links, base=found.number)
         )
         kept = [(pair, GoldAlignment.of(alignment.links)) for pair, alignment in rows if pair.source]
         if not any(gold.sure for _, gold in kept):

@@ -82,6 +82,10 @@ class GoldAlignment:
             return cls(sure, sure)
         return cls(sure, frozenset([(link[0], link[1]) for link in links]))
 
+    def only_sure(self) -> GoldAlignment:
+        """The same without its possible links."""
+        return GoldAlignment(self.sure, self.sure)
+
 
 def _strength(link: Link) -> tuple[bool, float]:
     return (link.sure, float("-inf") if link.score is None else link.score)

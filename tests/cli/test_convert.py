@@ -70,3 +70,16 @@ def test_links_do_not_become_sentences(weft):
 
 def test_dev_null_is_a_fine_place(weft):
     assert weft("convert", "-", "/dev/null", stdin="0-0\n").returncode == 0
+
+
+def test_pairs_taken_for_links_get_a_hint(weft):
+    done = weft("convert", "-", "--to", "jsonl", stdin="a ||| b\n")
+    assert done.returncode == 1
+    assert "add --from bars or --from tsv" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--from-base", "--to-base"])
+def test_formats_that_fix_the_base_refuse_another(weft, option):
+    done = weft("convert", "-", "--from", "naacl", "--to", "naacl", option, "1", stdin="1 1 1\n")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"leave {option} out" in done.stderr

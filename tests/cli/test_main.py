@@ -19,7 +19,7 @@ def test_every_command_explains_itself_with_an_example(weft):
     for command in commands:
         done = weft(command, "--help")
         assert done.returncode == 0
-        assert f"Example: weft {command}" in done.stdout
+        assert f"weft {command}" in done.stdout.split("Example:")[1]
 
 
 def test_a_reader_that_leaves_is_no_error(tmp_path):

@@ -125,3 +125,16 @@ def test_scoring_needs_neither_torch_nor_scipy(files):
     done = subprocess.run([sys.executable, "-c", code], cwd=files, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
     assert done.stdout.splitlines()[1].startswith("good")
+
+
+def test_a_system_that_may_count_from_1_is_doubted_aloud(weft, files):
+    (files / "one").write_text("1-1\n1-1\n\n")
+    done = weft("score", "one", "one", cwd=files)
+    assert "one has no index 0; if it counts words from 1, add --system-base 1." in done.stderr
+    assert weft("score", "one", "one", "--system-base", 1, cwd=files).stdout.splitlines()[1].startswith("one  0.0")
+
+
+def test_the_error_report_ignores_possible_links_too(weft, files):
+    options = ["--ignore-possible", "--format", "json", "--source", "source", "--target", "target"]
+    [system] = json.loads(weft("score", "gold", "good", *options, cwd=files).stdout)["systems"]
+    assert system["errors"]["wrong"] == [["gut", "good", 1]]

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from models import SENTENCES
 
+from models import SENTENCES
 from weft.errors import FormatError, LineCountError, WeftError
 from weft.extraction.choices import Method
 from weft.extraction.settings import ExtractionSettings

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
+from os import stat
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,12 +28,13 @@ from weft.cli.output import say, write_lines
 from weft.cli.progress import counted
 from weft.cli.records import BadLines, OutputFormat, Record, read_records, record_writer
 from weft.errors import SettingError
-from weft.extraction.choices import Scores
+from weft.extraction.choices import Method, Scores
 from weft.text.pairs import PairFormat
 from weft.types import Alignment, SentencePair
 
 if TYPE_CHECKING:
     from weft.aligner import Aligner
+    from weft.extraction.settings import ExtractionSettings
     from weft.text.segment import Segmenter
 
 
@@ -68,6 +70,11 @@ def align(
 
     if input == "-" == target:
         raise SettingError("only one input can be stdin.")
+    if not raw and (source_language or target_language):
+        raise SettingError("--source-language and --target-language go with --raw.")
+    for path in (input, target):
+        if path not in (None, "-"):
+            stat(path)  # a missing file should be known before a model is loaded
     segmenters = _segmenters(source_language, target_language) if raw else None
     aligner = Aligner.from_pretrained(
         model,
@@ -81,6 +88,9 @@ def align(
         cost=cost,
         symmetrize=symmetrize,
     )
+    _name_unused(aligner.settings, threshold=threshold, alpha=alpha, cost=cost, symmetrize=symmetrize)
+    if scores is Scores.CALIBRATED and aligner.settings.calibration is None:
+        say("this model has no calibration yet ('weft tune' fits one); the scores are raw.")
     if scores is Scores.NONE and output_format is OutputFormat.JSONL:
         scores = Scores.CALIBRATED
     bad_lines = BadLines(strict=strict)
@@ -97,10 +107,23 @@ def align(
 
     write_lines(output, counted(lines(), "pairs"))
     bad_lines.summarise(total)
-    if aligner.encoder.long_sentences:
-        say(
-            f"{aligner.encoder.long_sentences:,} sentences were longer than the encoder takes and were read in windows."
-        )
+    if long := aligner.encoder.long_sentences:
+        say(f"sentences longer than the encoder takes, read in overlapping windows: {long:,}.")
+
+
+# Which options mean something to which methods.
+_USED_BY = {
+    "threshold": (Method.SOFTMAX, Method.ENTMAX, Method.OT),
+    "alpha": (Method.ENTMAX,),
+    "cost": (Method.OT,),
+    "symmetrize": (Method.SOFTMAX, Method.ENTMAX, Method.ARGMAX),
+}
+
+
+def _name_unused(settings: ExtractionSettings, **given: object) -> None:
+    for name, value in given.items():
+        if value is not None and settings.method not in _USED_BY[name]:
+            say(f"--{name} has no effect with the method {settings.method}.")
 
 
 def _aligned(

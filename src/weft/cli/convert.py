@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from weft.cli.output import write_lines
-from weft.errors import SettingError
+from weft.cli.output import say, write_lines
+from weft.errors import FormatError, SettingError
 from weft.text.links import LinkFormat, format_links, read_links
 from weft.text.pairs import PairFormat, format_pairs, read_pairs
 from weft.types import SentencePair
@@ -62,10 +62,17 @@ def convert(
         return
     if to_base and to_format not in _COUNTED_FROM_ANYWHERE:
         raise SettingError(f"{to_format} fixes the number of the first word; leave --to-base out.")
+    if from_base and from_format in (InputFormat.NAACL, InputFormat.JSONL):
+        raise SettingError(f"{from_format} fixes the number of the first word; leave --from-base out.")
     alignments = read_links(input, format=LinkFormat(from_format), base=from_base)
     if swap:
         alignments = (alignment.swapped() for alignment in alignments)
-    write_lines(output, format_links(alignments, LinkFormat(to_format), base=to_base))
+    try:
+        write_lines(output, format_links(alignments, LinkFormat(to_format), base=to_base))
+    except FormatError as error:
+        if from_format is InputFormat.AUTO and to_format is OutputFormat.JSONL:
+            say("if these are sentence pairs and not links, add --from bars or --from tsv.")
+        raise error
 
 
 def _pairs(path: str, from_format: str, to_format: str, swap: bool) -> Iterator[str]:

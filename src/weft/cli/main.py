@@ -57,7 +57,9 @@ def main() -> None:
 
 def _with_optional_values(arguments: list[str]) -> list[str]:
     """Let `--scores` stand alone or before `raw` or `calibrated`; typer has no options with optional values."""
-    kinds = ("raw", "calibrated")
+    if arguments[:1] != ["align"]:
+        return arguments
+    kinds = ("raw", "calibrated", "none")
     spelt = []
     for argument, following in zip_longest(arguments, arguments[1:]):
         spelt.append("--scores=calibrated" if argument == "--scores" and following not in kinds else argument)

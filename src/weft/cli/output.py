@@ -20,9 +20,12 @@ def say(message: str) -> None:
 
 def write_lines(path: str, lines: Iterable[str]) -> None:
     """Write lines to a file (`-` is stdout); a name that ends in .gz, .xz or .zst is compressed."""
+    somebody_watches = path == "-" and sys.stdout.isatty()
     with open_output(path) as file:
         for line in lines:
             file.write(line.encode("utf-8"))
+            if somebody_watches:
+                file.flush()
 
 
 @contextmanager

@@ -77,14 +77,14 @@ class BadLines:
             raise error
         self.count += 1
         if self.count <= _MOST_NAMED:
-            say(f"{error} Its output line is empty.")
+            say(f"{error} It gets no links.")
 
     def summarise(self, total: int) -> None:
         """Say how many there were, if any."""
         if self.count > _MOST_NAMED:
             say(f"only the first {_MOST_NAMED:,} bad lines were named.")
         if self.count:
-            say(f"{self.count:,} of {total:,} lines could not be aligned; their output lines are empty.")
+            say(f"{self.count:,} of {total:,} lines could not be aligned and have no links.")
 
 
 def record_writer(format: OutputFormat, *, scores: bool) -> Callable[[Record, Alignment, int], str]:

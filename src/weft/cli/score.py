@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from enum import StrEnum
+from os.path import isfile
 from typing import Annotated
 
 import typer
@@ -65,6 +66,8 @@ def score(
             for report, found in zip(reports, links, strict=True):
                 report.add(sentence, truth, found)
 
+        for system in systems:
+            _doubt_base(system, system_base)
         scores = score_files(
             gold_file,
             systems,
@@ -76,6 +79,14 @@ def score(
         )
     show = score_output.as_json if format is ScoreFormat.JSON else score_output.as_text
     write_lines(output, show(scores, reports))
+
+
+def _doubt_base(system: str, base: int) -> None:
+    """A system file without any index 0 was perhaps counted from 1; it is read as told, but not in silence."""
+    from weft.scoring.base import detect_base
+
+    if base == 0 and isfile(system) and detect_base(system).number == 1:
+        say(f"{system} has no index 0; if it counts words from 1, add --system-base 1.")
 
 
 def _resolved_base(gold: Path, wanted: GoldBase, texts: tuple[Path, Path] | None) -> int:

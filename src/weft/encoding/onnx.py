@@ -19,6 +19,7 @@ class OnnxEncoder(TransformerEncoder):
     """Runs `model.onnx` of a folder; the graph takes ids and a mask and returns the states of one layer."""
 
     def __init__(self, folder: Path, *, max_length: int = 512, batch_tokens: int | None = None) -> None:
+        self.source = str(folder)
         options = onnxruntime.SessionOptions()
         # Batches differ in shape all the time; remembering an arena for each would only grow the memory.
         options.enable_mem_pattern = False

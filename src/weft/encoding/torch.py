@@ -41,13 +41,13 @@ class TorchEncoder(TransformerEncoder):
     ) -> None:
         self.device = _device(device)
         self.layer = layer
+        self.source = str(model)
         config = load_config(model)
         n_layers = config.num_hidden_layers
         if not 0 <= layer <= n_layers:
             raise SettingError(f"layer {layer} is not there: {model} has layers 0 (embeddings) to {n_layers}.")
         self._model = _load_cut(model, config, layer).to(self.device, _dtype(dtype)).eval()
         self.library_tokenizer = _quietly(transformers.AutoTokenizer.from_pretrained, str(model))
-        self._takes_types = getattr(config, "type_vocab_size", 0) > 0
         kind = self.device.type if self.device.type in DEFAULT_BATCH_TOKENS else "cuda"
         super().__init__(
             _tokenizer(self.library_tokenizer),
@@ -57,8 +57,8 @@ class TorchEncoder(TransformerEncoder):
         )
 
     def save_pretrained(self, folder: Path) -> None:
-        """Write the cut model and its tokenizer so that plain `AutoModel` loads them."""
-        self._model.save_pretrained(folder)
+        """Write the whole model, upper layers included, and its tokenizer, so that plain `AutoModel` loads them."""
+        _quietly(transformers.AutoModel.from_pretrained, self.source).save_pretrained(folder)
         self.library_tokenizer.save_pretrained(folder)
 
     def _empty(self, subwords: int) -> Any:

@@ -18,7 +18,7 @@ from weft.extraction import strips
 from weft.extraction.choices import Method, Scores
 from weft.extraction.matching import argmax_links, itermax_links, matching_links
 from weft.extraction.settings import ExtractionSettings
-from weft.extraction.similarity import MASKED, cosines, dot_products, entmax, transport
+from weft.extraction.similarity import MASKED, cosines, dot_products, entmax, relative_plan, transport
 from weft.extraction.symmetrize import Symmetrization, symmetrize
 from weft.extraction.words import WordLinks, raw_scores, word_links
 from weft.types import Alignment, Link
@@ -100,11 +100,7 @@ def _directions(
     if settings.method is Method.ARGMAX:
         return argmax_links((cosines(source.states, target.states) + 1) / 2, valid)
     if settings.method is Method.OT:
-        xp = array_namespace(products)
-        plan = transport(source.states, target.states, valid, cost=settings.cost)
-        # Divided by the marginals 1/n and 1/m, rows and columns of the plan sum to 1 like softmax's.
-        there = plan * xp.sum(xp.astype(source.real, plan.dtype), axis=1)[:, None, None]
-        back = plan * xp.sum(xp.astype(target.real, plan.dtype), axis=1)[:, None, None]
+        there = back = relative_plan(transport(source.states, target.states, valid, cost=settings.cost), valid)
     else:
         there, back = (entmax(products, axis=axis, alpha=settings.exponent) for axis in (2, 1))
     threshold = settings.effective_threshold

@@ -12,7 +12,7 @@ from weft.extraction.choices import Cost, Method
 from weft.extraction.symmetrize import Symmetrization
 from weft.extraction.words import Calibration
 
-# The paper's thresholds; for optimal transport ours is relative to the marginals (see docs/methods.md).
+# The paper's thresholds; for optimal transport ours is relative to the words' masses (docs/methods.md).
 DEFAULT_THRESHOLDS = {Method.SOFTMAX: 0.001, Method.ENTMAX: 0.0, Method.OT: 0.3}
 
 
@@ -37,8 +37,11 @@ class ExtractionSettings:
 
     @property
     def effective_threshold(self) -> float:
-        """The threshold given, or the method's default."""
-        return DEFAULT_THRESHOLDS.get(self.method, 0.0) if self.threshold is None else self.threshold
+        """The threshold given, or the method's default. Entmax with α = 1 is softmax and never gives a zero."""
+        if self.threshold is not None:
+            return self.threshold
+        method = Method.SOFTMAX if self.method is Method.ENTMAX and self.alpha == 1 else self.method
+        return DEFAULT_THRESHOLDS.get(method, 0.0)
 
     @property
     def exponent(self) -> float:
@@ -48,7 +51,7 @@ class ExtractionSettings:
     def updated(self, **changes: Any) -> ExtractionSettings:
         """A copy with the changes that are not None; another method starts from its own threshold, uncalibrated."""
         given = {name: value for name, value in changes.items() if value is not None}
-        if given.get("method", self.method) != self.method:
+        if any(given.get(name, getattr(self, name)) != getattr(self, name) for name in ("method", "alpha", "cost")):
             given = {"threshold": None, "calibration": None, **given}
         return replace(self, **given)
 

@@ -107,6 +107,17 @@ def transport(source: Any, target: Any, valid: Any, *, cost: Cost | str, regular
     return solution.plan
 
 
+def relative_plan(plan: Any, valid: Any) -> Any:
+    """A plan as shares of what could be moved: the smaller of the two words' masses 1/n and 1/m. Shapes (b, n, m).
+
+    The plan itself shrinks as sentences grow; its shares lie between 0 and 1 for every length, so that one threshold
+    serves all.
+    """
+    xp = array_namespace(plan)
+    sides = [xp.sum(xp.astype(xp.any(valid, axis=axis), plan.dtype), axis=1) for axis in (2, 1)]
+    return plan * xp.where(sides[0] > sides[1], sides[0], sides[1])[:, None, None]
+
+
 def _cost(source: Any, target: Any, cost: Cost) -> Any:
     if cost is Cost.COSINE:
         return 1 - cosines(source, target)

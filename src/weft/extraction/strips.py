@@ -7,6 +7,7 @@ the whole matrix, and get it.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -57,7 +58,8 @@ def _strips(rows: Any, columns: Any, similarity: Callable[[Any, Any], Any]) -> I
 def _links(rows: Any, columns: Any, settings: ExtractionSettings) -> tuple[IntArray, IntArray]:
     """The links of one direction, from rows to columns, on the host."""
     argmax = settings.method is Method.ARGMAX
-    found = []
+    # Two growing buffers: small arrays kept from each strip would lie between the large ones and pin their memory.
+    found = array("q"), array("q")
     for first, strip in _strips(rows, columns, cosines if argmax else dot_products):
         xp = array_namespace(strip)
         if argmax:
@@ -66,8 +68,9 @@ def _links(rows: Any, columns: Any, settings: ExtractionSettings) -> tuple[IntAr
         else:
             chosen = xp.nonzero(entmax(strip, axis=2, alpha=settings.exponent)[0] > settings.effective_threshold)
         row, column = (np.asarray(to_device(index, "cpu"), dtype=np.int64) for index in chosen)
-        found.append((row + first, column))
-    return np.concatenate([row for row, _ in found]), np.concatenate([column for _, column in found])
+        found[0].frombytes((row + first).tobytes())
+        found[1].frombytes(column.tobytes())
+    return np.frombuffer(found[0], dtype=np.int64), np.frombuffer(found[1], dtype=np.int64)
 
 
 def _combined(forward: IntArray, backward: IntArray, width: int, method: Symmetrization) -> IntArray:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
+from shutil import copyfile
 from typing import Any
 
 from weft.encoding.encoder import Encoder
-from weft.errors import SettingError
+from weft.errors import SettingError, WeftError
 from weft.extraction.choices import Method
 from weft.extraction.settings import ExtractionSettings
 from weft.models.registry import (
@@ -40,6 +41,8 @@ def load_encoder(
     folder = model_folder(model)
     if folder is None and str(model) in (DEFAULT_MODEL, STAND_IN):
         return _load_stand_in(str(model))
+    if folder is None and (str(model).startswith((".", "/", "~")) or str(model).count("/") > 1):
+        raise WeftError(f"there is no folder {model}.")
     stored = read_settings(folder) if folder else {}
     settings = ExtractionSettings.from_json(stored)
     if folder and (folder / ONNX_FILE).is_file() and device in ("auto", "cpu"):
@@ -112,13 +115,26 @@ def _likely_layer(model: str | Path, config: Any) -> int:
 
 
 def save_model(folder: Path, encoder: Encoder, settings: ExtractionSettings) -> None:
-    """Write encoder, tokenizer and `weft.json` into a folder."""
-    save = getattr(encoder, "save_pretrained", None)
-    if save is None:
-        raise SettingError(f"a {type(encoder).__name__} cannot be saved; copy its folder instead.")
+    """Write encoder, tokenizer and `weft.json` into a folder: the whole model, with the layers above the one used."""
+    source = getattr(encoder, "source", None)
+    if source is None:
+        raise SettingError(f"a {type(encoder).__name__} has no model that could be saved.")
     folder.mkdir(parents=True, exist_ok=True)
-    save(folder)
-    write_settings(folder, {"layer": encoder.layer, **settings.to_json(), "weft": __version__})  # type: ignore[attr-defined]
+    if not Path(source).is_dir():
+        encoder.save_pretrained(folder)  # type: ignore[attr-defined]
+    elif not folder.samefile(source):
+        for file in Path(source).iterdir():
+            if file.is_file():
+                copyfile(file, folder / file.name)
+    store_settings(folder, getattr(encoder, "layer", None), settings)
+
+
+def store_settings(folder: Path, layer: int | None, settings: ExtractionSettings) -> None:
+    """Write how links are taken into `weft.json`, and leave what else it holds as it is."""
+    own = {field.name for field in fields(ExtractionSettings)}
+    kept = {name: value for name, value in read_settings(folder).items() if name not in own}
+    chosen = {} if layer is None else {"layer": layer}
+    write_settings(folder, {**kept, **chosen, **settings.to_json(), "weft": __version__})
 
 
 class Tunable:
@@ -149,6 +165,4 @@ class Tunable:
         """Write what was chosen into the model's folder and leave the rest of `weft.json` as it is."""
         if self.folder is None:
             raise SettingError(f"{self._model} has no folder to store settings in.")
-        kept = {name: value for name, value in self._stored.items() if name != "threshold"}
-        chosen = {} if layer is None else {"layer": layer}
-        write_settings(self.folder, {**kept, **chosen, **settings.to_json(), "weft": __version__})
+        store_settings(self.folder, layer, settings)

@@ -24,7 +24,7 @@ class KnownEncoder:
     layer: int
 
 
-# Best layers: the paper's appendix for mBERT, XLM and XLM-R; AccAlign (Wang et al. 2022) for LaBSE.
+# Best layers: table 4 of the paper for mBERT, XLM and XLM-R (German and French); AccAlign (2022) for LaBSE.
 KNOWN_ENCODERS = (
     KnownEncoder("mBERT", "bert", 119547, 12, 8),
     KnownEncoder("LaBSE", "bert", 501153, 12, 6),

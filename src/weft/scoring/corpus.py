@@ -58,7 +58,7 @@ def score(
     """Score alignments in memory; both must have the same length."""
     counts = _CountRows()
     for truth, alignment in zip(gold, system, strict=True):
-        counts.append(count_sentence(truth, alignment.pairs, ignore_possible=ignore_possible))
+        counts.append(count_sentence(truth.only_sure() if ignore_possible else truth, alignment.pairs))
     signature = _signature(len(counts), ignore_possible=ignore_possible, gold_base=0, system_base=0)
     return CorpusScore(name, counts.as_array(), signature)
 
@@ -84,9 +84,11 @@ def score_files(
     counts = [_CountRows() for _ in systems]
     for row, sentence in _with_sentences([display_name(path) for path in paths], readers, sentences):
         truth = GoldAlignment.of(row[0][1])
+        if ignore_possible:
+            truth = truth.only_sure()
         links = [{(link[0], link[1]) for link in found} for _, found in row[1:]]
         for column, found in zip(counts, links, strict=True):
-            column.append(count_sentence(truth, found, ignore_possible=ignore_possible))
+            column.append(count_sentence(truth, found))
         if sentence:
             _check_range(paths, bases, row, sentence)
             if observe:

@@ -27,11 +27,10 @@ class Counts(NamedTuple):
     sure: int  # |S|
 
 
-def count_sentence(gold: GoldAlignment, links: Set[WordPair], *, ignore_possible: bool = False) -> Counts:
-    """Compare one sentence's links with its gold; `ignore_possible` treats possible links as if not there."""
+def count_sentence(gold: GoldAlignment, links: Set[WordPair]) -> Counts:
+    """Compare one sentence's links with its gold."""
     sure_hits = len(links & gold.sure)
-    only_sure = ignore_possible or gold.possible is gold.sure
-    possible_hits = sure_hits if only_sure else len(links & gold.possible)
+    possible_hits = sure_hits if gold.possible is gold.sure else len(links & gold.possible)
     return Counts(sure_hits, possible_hits, len(links), len(gold.sure))
 
 

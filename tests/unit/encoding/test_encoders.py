@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from models import CONFIGS, N_LAYERS, SENTENCES, make_model
 
+from models import CONFIGS, N_LAYERS, SENTENCES, make_model
 from weft.encoding.onnx import OnnxEncoder
 from weft.encoding.torch import TorchEncoder
 from weft.errors import SettingError, WeftError

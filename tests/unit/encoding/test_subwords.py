@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from models import word_piece_tokenizer
-from strategies import sentences
 from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerFast
 
+from models import word_piece_tokenizer
+from strategies import sentences
 from weft.encoding.subwords import FastTokenizer, WordByWordTokenizer, windows
 
 LIBRARY = word_piece_tokenizer()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from simalign import SentenceAligner
@@ -42,7 +41,9 @@ class TestAgainstSimAlign:
     @given(shapes=shapes, seed=st.integers(0, 10_000))
     def test_itermax(self, library, shapes, seed):
         similarities, valid = padded(shapes, seed)
-        check(itermax_links(library(similarities), library(valid)), valid, similarities, shapes, SentenceAligner.iter_max)
+        check(
+            itermax_links(library(similarities), library(valid)), valid, similarities, shapes, SentenceAligner.iter_max
+        )
 
     @given(shapes=shapes, seed=st.integers(0, 10_000))
     def test_match(self, library, shapes, seed):

@@ -16,6 +16,10 @@ def test_defaults_are_the_papers():
     assert ExtractionSettings(method="softmax", alpha=1.5).exponent == 1
 
 
+def test_entmax_without_sparsity_needs_the_threshold_of_softmax():
+    assert ExtractionSettings(method="entmax", alpha=1.0).effective_threshold == 0.001
+
+
 def test_settings_survive_a_file():
     settings = ExtractionSettings("entmax", 0.1, 1.7, "dot", "union", Calibration((0.1, 0.9), (0.2, 0.8)))
     record = json.loads(json.dumps({"layer": 7, **settings.to_json()}))
@@ -27,6 +31,7 @@ def test_another_method_forgets_threshold_and_calibration():
     assert tuned.updated(method="entmax").threshold is None
     assert tuned.updated(method="entmax").calibration is None
     assert tuned.updated(method="softmax", alpha=None) == tuned
+    assert tuned.updated(cost="dot").calibration is None
     assert tuned.updated(threshold=0.3).calibration == tuned.calibration
     assert tuned.updated(method="entmax", threshold=0.5).threshold == 0.5
 

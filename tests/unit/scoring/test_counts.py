@@ -37,7 +37,7 @@ def test_och_and_ney_by_hand():
     found = Rates.of(counts)
     assert (found.aer, found.recall) == (pytest.approx(40.0), pytest.approx(50.0))
     assert found.precision == pytest.approx(200 / 3)
-    assert count_sentence(gold, {(0, 0), (1, 2)}, ignore_possible=True) == Counts(1, 1, 2, 2)
+    assert count_sentence(gold.only_sure(), {(0, 0), (1, 2)}) == Counts(1, 1, 2, 2)
 
 
 def test_rates_over_nothing_are_zero():

@@ -1,0 +1,281 @@
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+GOOD = "das ist ein kleines Haus ||| that is a small house\n"
+LONG = " ".join(["Haus"] * 10_000) + " ||| " + " ".join(["house"] * 10_000) + "\n"
+# Every kind of line that people and programs produce, and whether it can be aligned.
+LINES = {
+    "good": (GOOD, True),
+    "blank": ("\n", False),
+    "blanks": ("  \t \n", False),
+    "no separator": ("das ist gut\n", False),
+    "separator without blanks": ("das|||that\n", False),
+    "three separators": ("a ||| b ||| c ||| d\n", False),
+    "empty source": (" ||| that\n", False),
+    "empty target": ("das |||\n", False),
+    "control characters": ("das\x00ist\x07 \x1b[31m ||| \x7f that\n", True),
+    "emoji": ("👩\u200d👩\u200d👧 🇩🇪 ||| 🎉 family\n", True),
+    "right to left": ("هذا بيت صغير ||| that is a small house\n", True),
+    "strange blanks": ("10\u00a0000\u3000円 ||| 10,000 yen\n", True),
+    "carriage return inside": ("das\rist ||| that is\n", True),
+    "zero width words": ("\u200b \ufeff das ||| that\n", True),
+    "special tokens": ("[CLS] [SEP] [MASK] ||| [PAD] x\n", True),
+    "windows line end": ("das ist ||| that is\r\n", True),
+}
+BAD_BYTES = b"das \xff ||| that\n"
+
+
+@pytest.fixture(params=["torch", "onnx", "stand-in"])
+def model(request):
+    folders = {"torch": "tiny_bert", "onnx": "tiny_onnx"}
+    if request.param == "stand-in":
+        return ["--model", "stand-in"]
+    return ["--model", request.getfixturevalue(folders[request.param])]
+
+
+def corpus() -> tuple[bytes, list[bool]]:
+    lines = [(text.encode(), fine) for text, fine in LINES.values()] + [(BAD_BYTES, False), (GOOD.encode(), True)]
+    return b"".join(line for line, _ in lines), [fine for _, fine in lines]
+
+
+@pytest.mark.parametrize("way", ["stdin", "file", "gz"])
+def test_one_line_out_for_each_line_in(weft, model, tmp_path, way):
+    content, fine = corpus()
+    (tmp_path / "pairs").write_bytes(gzip.compress(content) if way == "gz" else content)
+    done = weft("align", *model, stdin=content) if way == "stdin" else weft("align", tmp_path / "pairs", *model)
+    assert done.returncode == 0
+    lines = done.stdout.split("\n")
+    assert lines.pop() == ""
+    assert [bool(line) for line in lines] == fine
+    name = "stdin" if way == "stdin" else str(tmp_path / "pairs")
+    for number, aligned in enumerate(fine, start=1):
+        assert (f"weft: {name}:{number}:" in done.stderr) is not aligned
+    assert f"weft: {fine.count(False)} of {len(fine)} lines could not be aligned and have no links.\n" in done.stderr
+
+
+def test_bad_lines_say_what_is_wrong_with_them(weft):
+    done = weft("align", "--model", "stand-in", stdin=corpus()[0])
+    for sentence in (
+        "stdin:2: the line is blank;",
+        "stdin:4: expected one ' ||| ' separator, found 0.",
+        "stdin:6: expected one ' ||| ' separator, found 3.",
+        "stdin:7: the source side is empty.",
+        "stdin:8: the target side is empty.",
+        "stdin:17:5: expected UTF-8, found the byte ff.",
+    ):
+        assert sentence in done.stderr
+
+
+def test_strict_stops_at_the_first_bad_line(weft, tmp_path):
+    (tmp_path / "pairs").write_text(GOOD + "rubbish\n" + GOOD)
+    done = weft("align", "pairs", "-o", "links", "--model", "stand-in", "--strict", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "weft: pairs:2: expected one ' ||| ' separator, found 0.\n"
+    assert not (tmp_path / "links").exists()
+
+
+def test_ten_thousand_words(weft, model):
+    done = weft("align", *model, "--scores", stdin=GOOD + LONG + GOOD)
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3
+    # Batches differ, so the last digit of a score may too.
+    assert [token.split(":")[0] for token in lines[0].split()] == [token.split(":")[0] for token in lines[2].split()]
+    assert lines[0].count(":") > 0
+
+
+def test_long_sentences_are_announced(weft, tiny_bert):
+    done = weft("align", "--model", tiny_bert, "--layer", 2, stdin=" ||| ".join(["Haus " * 100] * 2) + "\n")
+    assert "sentences longer than the encoder takes, read in overlapping windows: 1." in done.stderr
+
+
+def test_two_files_tsv_and_json_give_the_same(weft, tmp_path):
+    (tmp_path / "s").write_text("das ist gut\nja\n")
+    (tmp_path / "t").write_text("that is good\nyes\n")
+    expected = "0-0 1-1 2-2\n0-0\n"
+    assert weft("align", "s", "t", "--model", "stand-in", cwd=tmp_path).stdout == expected
+    assert weft("align", "--model", "stand-in", stdin="das ist gut\tthat is good\nja\tyes\n").stdout == expected
+    record = (
+        json.dumps({"source": ["das", "ist", "gut"], "target": "that is good"})
+        + '\n{"source": "ja", "target": "yes"}\n'
+    )
+    assert weft("align", "--model", "stand-in", stdin=record).stdout == expected
+    (tmp_path / "t").write_text("that is good\n")
+    done = weft("align", "s", "t", "-o", "links", "--model", "stand-in", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "weft: s has 2 lines but t has 1 line; line n of each must belong together.\n",
+    )
+    assert not (tmp_path / "links").exists()
+
+
+def test_output_formats(weft):
+    def run(*options):
+        return weft(
+            "align", "--model", "stand-in", *options, stdin="das ist gut ||| that is good\n\nja ||| yes\n"
+        ).stdout
+
+    assert run("--output-format", "words").splitlines() == ["das<sep>that ist<sep>is gut<sep>good", "", "ja<sep>yes"]
+    assert run("--output-format", "naacl").splitlines() == ["1 1 1 S", "1 2 2 S", "1 3 3 S", "2 0 0", "3 1 1 S"]
+    records = [json.loads(line) for line in run("--output-format", "jsonl").splitlines()]
+    assert records[0]["source"] == ["das", "ist", "gut"]
+    assert [link[:2] for link in records[0]["links"]] == [[0, 0], [1, 1], [2, 2]]
+    assert all(0 <= link[2] <= 1 for link in records[0]["links"])
+    assert 0 < records[0]["score"] <= 1
+    assert records[1] == {"source": [], "target": [], "links": []}
+    assert "source_offsets" not in records[0]
+
+
+@pytest.mark.parametrize("scores", [["--scores"], ["--scores", "raw"], ["--scores=raw"], ["--scores", "calibrated"]])
+def test_scores_are_written_on_request(weft, scores):
+    done = weft("align", *scores, "--model", "stand-in", stdin="das ist ||| that is\n")
+    assert done.returncode == 0, done.stderr
+    assert [token.split(":")[0] for token in done.stdout.split()] == ["0-0", "1-1"]
+    assert all(0 < float(token.split(":")[1]) <= 1 for token in done.stdout.split())
+
+
+def test_raw_text_is_split_and_its_words_have_offsets(weft):
+    source, target = "Das ist's, oder?", "That's it,  right?"
+    done = weft(
+        "align", "--model", "stand-in", "--raw", "--source-language", "de", "--target-language", "en",
+        "--output-format", "jsonl", stdin=f"{source} ||| {target}\n\u3000 ||| x\n",
+    )  # fmt: skip
+    record, empty = map(json.loads, done.stdout.splitlines())
+    for side, text in (("source", source), ("target", target)):
+        assert record[f"{side}_text"] == text
+        assert [text[start:end] for start, end in record[f"{side}_offsets"]] == record[side]
+    assert record["target"][-1] == "?"
+    assert empty["links"] == []
+    assert "stdin:2: a side holds no words" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "words"),
+    [
+        ("ja", "私は学生です。", ["私", "は", "学生", "です", "。"]),
+        ("zh", "他明天去北京。", ["他", "明天", "去", "北京", "。"]),
+    ],
+)
+def test_raw_text_without_blanks(weft, language, text, words):
+    done = weft(
+        "align", "--model", "stand-in", "--raw", "--source-language", language, "--output-format", "jsonl",
+        stdin=f"{text} ||| a student .\n",
+    )  # fmt: skip
+    assert json.loads(done.stdout)["source"] == words
+
+
+@pytest.mark.parametrize("method", ["softmax", "entmax", "ot", "argmax", "itermax", "match"])
+@pytest.mark.parametrize("heuristic", ["intersection", "grow-diag-final"])
+def test_every_method_runs(weft, tiny_bert, method, heuristic):
+    done = weft("align", "--model", tiny_bert, "--layer", 2, "--method", method, "--symmetrize", heuristic, stdin=GOOD)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--model", "nowhere/to-be-found"], 1, "weft: cannot load the model nowhere/to-be-found: "),
+        (["--model", "MODEL", "--layer", "9"], 2, "weft: layer 9 is not there: "),
+        (["--model", "stand-in", "--threshold", "1.5"], 2, "weft: `threshold` must be between 0 and 1, got 1.5.\n"),
+        (["--model", "stand-in", "--alpha", "0"], 2, "weft: `alpha` must be at least 1"),
+        (["--model", "stand-in", "--method", "magic"], 2, "'magic'"),
+        (["--model", "MODEL", "--device", "cuda"], 2, "weft: no CUDA device was found. Use --device cpu, or auto.\n"),
+        (["--model", "stand-in", "--batch-tokens", "0"], 2, "batch-tokens"),
+        (["--model", "./nowhere"], 1, "weft: there is no folder ./nowhere.\n"),
+        (["--model", "stand-in", "--source-language", "de"], 2, "weft: --source-language and --target-language go"),
+        (["-", "-"], 2, "weft: only one input can be stdin.\n"),
+        (["missing-file", "--model", "stand-in"], 1, "weft: missing-file: No such file or directory.\n"),
+    ],
+)
+def test_mistakes_get_one_sentence(weft, tiny_bert, options, code, message):
+    import torch
+
+    if "cuda" in options and torch.cuda.is_available():
+        options = ["--model", "MODEL", "--device", "abacus"]
+        message = "there is no device"
+    given = [tiny_bert if option == "MODEL" else option for option in options]
+    done = weft("align", *given, stdin=GOOD, env={**os.environ, "HF_HUB_OFFLINE": "1"})
+    assert (done.returncode, done.stdout) == (code, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "remark"),
+    [
+        (["--threshold", "0.1"], "weft: --threshold has no effect with the method argmax.\n"),
+        (["--method", "match", "--symmetrize", "union"], "weft: --symmetrize has no effect with the method match.\n"),
+        (["--scores"], "weft: this model has no calibration yet ('weft tune' fits one); the scores are raw.\n"),
+    ],
+)
+def test_options_without_effect_are_named(weft, options, remark):
+    done = weft("align", "--model", "stand-in", *options, stdin="a ||| b\n")
+    assert (done.returncode, done.stderr) == (0, remark)
+
+
+@pytest.mark.parametrize(
+    ("blocked", "options", "extra"),
+    [
+        ("torch", ["--model", "some/model"], "torch"),
+        ("entmax", ["--model", "stand-in", "--method", "entmax"], "torch"),
+        ("ot", ["--model", "stand-in", "--method", "ot"], "ot"),
+        ("sudachipy", ["--model", "stand-in", "--raw", "--source-language", "ja"], "ja"),
+        ("rjieba", ["--model", "stand-in", "--raw", "--source-language", "zh"], "zh"),
+    ],
+)
+def test_a_missing_extra_is_named(blocked, options, extra):
+    code = f"import sys; sys.modules[{blocked!r}] = None; sys.argv[0] = 'weft'; from weft.cli.main import main; main()"
+    command = [sys.executable, "-c", code, "align", *options]
+    done = subprocess.run(command, input="私 ||| me\n", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"pip install 'weft[{extra}]'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_light_half_needs_no_torch(tiny_onnx):
+    code = (
+        "import sys; sys.argv[0] = 'weft'\nfrom weft.cli.main import main\n"
+        "try: main()\nexcept SystemExit as stop: assert not stop.code\n"
+        "print(sorted({'torch', 'transformers', 'scipy', 'pandas'} & set(sys.modules)))"
+    )
+    command = [sys.executable, "-c", code, "align", "--model", str(tiny_onnx), "--scores"]
+    done = subprocess.run(command, input=GOOD, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[0]
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_reader_that_leaves_is_no_error(tmp_path):
+    (tmp_path / "pairs").write_text(GOOD * 50_000)
+    done = subprocess.run(
+        f"set -o pipefail; {sys.executable} -m weft align --model stand-in {tmp_path}/pairs | head -1",
+        shell=True, executable="/bin/bash", capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["links", "links.gz"])
+def test_an_interrupted_run_leaves_no_file(tmp_path, name):
+    command = [sys.executable, "-m", "weft", "align", "-", "-o", name, "--model", "stand-in"]
+    running = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    running.stdin.write((GOOD * 30_000).encode())
+    running.stdin.flush()
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert len(list(tmp_path.iterdir())) == 1
+    running.send_signal(signal.SIGINT)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode != 0
+    assert b"Traceback" not in errors
+    assert list(tmp_path.iterdir()) == []

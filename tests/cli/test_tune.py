@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from models import SENTENCES
+
+
+@pytest.fixture
+def dev(tmp_path):
+    (tmp_path / "dev.src").write_text("".join(sentence + "\n" for sentence in SENTENCES))
+    (tmp_path / "dev.tgt").write_text("".join(sentence + "\n" for sentence in SENTENCES))
+    links = [" ".join(f"{i}-{i}" for i in range(len(sentence.split()))) for sentence in SENTENCES]
+    (tmp_path / "dev.talp").write_text("".join(line + "\n" for line in links))
+    return tmp_path / "dev"
+
+
+def test_what_is_chosen_is_stored_beside_the_model_and_used(weft, dev, tiny_bert, tmp_path):
+    model = shutil.copytree(tiny_bert, tmp_path / "model")
+    done = weft("tune", "--model", model, "--dev", dev, "--layers", "1,2", "--methods", "softmax")
+    assert done.returncode == 0, done.stderr
+    assert "best: layer " in done.stdout
+    stored = json.loads((model / "weft.json").read_text())
+    assert stored["layer"] in (1, 2)
+    assert stored["calibration"]["scores"] == sorted(stored["calibration"]["scores"])
+    aligned = weft("align", "--model", model, "--scores", stdin="das ist gut ||| das ist gut\n")
+    assert aligned.stderr == ""
+    highest = max(stored["calibration"]["probabilities"])
+    assert all(float(token.split(":")[1]) <= highest + 1e-6 for token in aligned.stdout.split())
+
+
+def test_a_tuned_copy_can_be_saved_elsewhere(weft, dev, tiny_bert, tmp_path):
+    done = weft(
+        "tune", "--model", tiny_bert, "--dev", dev, "--layers", "2", "--methods", "itermax", "-o", tmp_path / "new"
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "new" / "weft.json").read_text())["method"] == "itermax"
+    assert not (tiny_bert / "weft.json").exists()
+    assert weft("align", "--model", tmp_path / "new", stdin="das ||| das\n").stdout == "0-0\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--dev", "missing", "--model", "MODEL"], 1, "missing.talp: No such file"),
+        (["--dev", "DEV", "--model", "MODEL", "--layers", "7"], 2, "layer 7 is not there"),
+        (["--dev", "DEV", "--model", "MODEL", "--layers", "x"], 2, "`layers` must be numbers"),
+        (["--dev", "DEV", "--model", "MODEL", "--methods", "magic"], 2, "`methods` must be some of softmax"),
+        (["--dev", "DEV", "--model", "stand-in"], 2, "is not a folder of yours"),
+        (["--model", "MODEL"], 2, "--dev"),
+    ],
+)
+def test_mistakes_get_one_sentence(weft, dev, tiny_bert, options, code, message):
+    names = {"MODEL": tiny_bert, "DEV": dev}
+    done = weft("tune", *[names.get(option, option) for option in options])
+    assert done.returncode == code
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr

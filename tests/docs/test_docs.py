@@ -1,0 +1,139 @@
+"""Every example of README.md and docs/ is run, and prints what the page says it prints.
+
+A block marked `console` holds commands after `$ ` with their output (stdout and stderr together) below. In the output
+a line `...` stands for any lines, and `...` within a line for any text. Blocks marked `python` are run too, in order
+and with one namespace a page; those written with `>>>` have their output checked. Blocks marked otherwise are not run.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+_FENCE = re.compile(
+    r"^(?P<fence>`{3,})(?P<language>\w+)[^\n]*\n(?P<code>.*?)^(?P=fence)[ ]*$", re.MULTILINE | re.DOTALL
+)
+
+
+class Block(NamedTuple):
+    language: str
+    code: str
+    line: int
+
+
+def blocks(page: str) -> Iterator[Block]:
+    for match in _FENCE.finditer(page):
+        yield Block(match["language"], match["code"], page.count("\n", 0, match.start("code")) + 1)
+
+
+def commands(code: str) -> Iterator[tuple[str, list[str]]]:
+    """The commands of a console block, each with the lines it should print."""
+    start, *parts = re.split(r"^\$ ", code, flags=re.MULTILINE)
+    assert not start.strip(), f"a console block begins with a command, not with {start!r}"
+    for part in parts:
+        command, *output = part.splitlines()
+        yield command, output
+
+
+def matches(expected: list[str], printed: list[str]) -> bool:
+    """Whether the lines are equal, blanks at the ends of lines and of the output aside."""
+    lines = [r"(?:[^\n]*\n)*" if line == "..." else _line_pattern(line.rstrip()) for line in _trimmed(expected)]
+    return re.fullmatch("".join(lines), "".join(f"{line.rstrip()}\n" for line in _trimmed(printed))) is not None
+
+
+def _line_pattern(line: str) -> str:
+    return r"[^\n]*".join(map(re.escape, line.split("..."))) + r"\n"
+
+
+def _trimmed(lines: list[str]) -> list[str]:
+    while lines and not lines[-1].strip():
+        lines = lines[:-1]
+    return lines
+
+
+def run_console(block: Block, folder: Path) -> None:
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": programs, "HF_HUB_OFFLINE": "1", "LC_ALL": "C.UTF-8"}
+    for command, expected in commands(block.code):
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=60,
+            check=False,
+        )
+        printed = done.stdout.decode()
+        assert matches(expected, printed.splitlines()), (
+            f"$ {command}\nprints\n{printed}\nbut the page says\n" + "\n".join(expected)
+        )
+
+
+def run_python(block: Block, page: Path, namespace: dict[str, object]) -> None:
+    if ">>> " not in block.code:
+        # Line numbers in tracebacks are those of the page.
+        exec(compile("\n" * (block.line - 1) + block.code, str(page), "exec"), namespace)
+        return
+    test = doctest.DocTestParser().get_doctest(block.code, namespace, page.name, str(page), block.line - 1)
+    report: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    runner.run(test, out=report.append, clear_globs=False)
+    namespace.update(test.globs)
+    assert not runner.failures, "".join(report)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_examples_print_what_the_page_says(page, tmp_path, monkeypatch):
+    folder = tmp_path / "examples"
+    shutil.copytree(ROOT / "examples", folder)
+    monkeypatch.chdir(folder)
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    for block in blocks(page.read_text(encoding="utf-8")):
+        if block.language == "console":
+            run_console(block, folder)
+        elif block.language == "python":
+            run_python(block, page, namespace)
+
+
+@pytest.mark.parametrize(
+    ("expected", "printed", "equal"),
+    [
+        ("a\nb", "a\nb\n", True),
+        ("a\nb", "a\n", False),
+        ("a", "a\nb\n", False),
+        ("", "a\n", False),
+        ("...", "", True),
+        ("a\n...\nc", "a\nc\n", True),
+        ("a\n...\nc", "a\nb\nb\nc\n", True),
+        ("a\n...\nc", "a\nb\n", False),
+        ("a ... (c)", "a b (c)\n", True),
+        ("a ... (c)", "a b\n(c)\n", False),
+        ("a.b", "a-b\n", False),
+        ("a\n\n\n", "a\n", True),
+    ],
+)
+def test_output_is_compared_line_by_line(expected, printed, equal):
+    assert matches(expected.splitlines(), printed.splitlines()) is equal
+
+
+def test_blocks_and_commands_are_found():
+    page = (
+        "text\n\n```console\n$ one\nout\n$ two\n```\n\n```bash\n$ not run\n```\n\n"
+        "```\nplain\n```\n\n```python\nx = 1\n```\n"
+    )
+    found = list(blocks(page))
+    assert [(block.language, block.line) for block in found] == [("console", 4), ("bash", 10), ("python", 18)]
+    assert list(commands(found[0].code)) == [("one", ["out"]), ("two", [])]
