@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 import typer
 
-from weft.cli import align, convert, score, symmetrize, tune
+from weft.cli import align, convert, score, symmetrize, train, tune
 from weft.cli.output import say
 from weft.errors import SettingError, WeftError
 from weft.version import __version__
@@ -23,6 +23,7 @@ app = typer.Typer(
 )
 app.command("align")(align.align)
 app.command("score")(score.score)
+app.command("train")(train.train)
 app.command("tune")(tune.tune)
 
 app.command("symmetrize")(symmetrize.symmetrize)

@@ -47,18 +47,18 @@ class TorchEncoder(TransformerEncoder):
         if not 0 <= layer <= n_layers:
             raise SettingError(f"layer {layer} is not there: {model} has layers 0 (embeddings) to {n_layers}.")
         self._model = _load_cut(model, config, layer).to(self.device, _dtype(dtype)).eval()
-        self.library_tokenizer = _quietly(transformers.AutoTokenizer.from_pretrained, str(model))
+        self.library_tokenizer = quietly(transformers.AutoTokenizer.from_pretrained, str(model))
         kind = self.device.type if self.device.type in DEFAULT_BATCH_TOKENS else "cuda"
         super().__init__(
-            _tokenizer(self.library_tokenizer),
+            wrap_tokenizer(self.library_tokenizer),
             width=config.hidden_size,
-            max_length=_max_length(config, self.library_tokenizer),
+            max_length=max_length(config, self.library_tokenizer),
             batch_tokens=batch_tokens or DEFAULT_BATCH_TOKENS[kind],
         )
 
     def save_pretrained(self, folder: Path) -> None:
         """Write the whole model, upper layers included, and its tokenizer, so that plain `AutoModel` loads them."""
-        _quietly(transformers.AutoModel.from_pretrained, self.source).save_pretrained(folder)
+        quietly(transformers.AutoModel.from_pretrained, self.source).save_pretrained(folder)
         self.library_tokenizer.save_pretrained(folder)
 
     def _empty(self, subwords: int) -> Any:
@@ -78,7 +78,7 @@ class TorchEncoder(TransformerEncoder):
 def load_config(model: str | Path) -> Any:
     """The model's configuration; a model that is not there is one sentence."""
     try:
-        return _quietly(transformers.AutoConfig.from_pretrained, str(model))
+        return quietly(transformers.AutoConfig.from_pretrained, str(model))
     except (OSError, ValueError) as error:
         reason = str(error).strip().splitlines()[0]
         raise WeftError(f"cannot load the model {model}: {reason} Give a folder or the name of a model.") from error
@@ -88,7 +88,7 @@ def _load_cut(model: str | Path, config: Any, layer: int) -> Any:
     cut = layer < config.num_hidden_layers
     config.num_hidden_layers = layer
     try:
-        loaded = _quietly(transformers.AutoModel.from_pretrained, str(model), config=config, dtype=torch.float32)
+        loaded = quietly(transformers.AutoModel.from_pretrained, str(model), config=config, dtype=torch.float32)
     except (OSError, ValueError) as error:
         reason = str(error).strip().splitlines()[0]
         raise WeftError(f"cannot load the weights of {model}: {reason}") from error
@@ -99,7 +99,7 @@ def _load_cut(model: str | Path, config: Any, layer: int) -> Any:
     return encoder
 
 
-def _quietly(load: Any, *arguments: Any, **options: Any) -> Any:
+def quietly(load: Any, *arguments: Any, **options: Any) -> Any:
     """Load without the library's remarks on weights of heads and upper layers, which we leave out on purpose."""
     remarks: Any = transformers.logging
     verbosity = remarks.get_verbosity()
@@ -112,13 +112,15 @@ def _quietly(load: Any, *arguments: Any, **options: Any) -> Any:
         remarks.enable_progress_bar()
 
 
-def _tokenizer(tokenizer: Any) -> Tokenizer:
+def wrap_tokenizer(tokenizer: Any) -> Tokenizer:
+    """A Hugging Face tokenizer as weft uses it."""
     if tokenizer.is_fast:
         return FastTokenizer(tokenizer.backend_tokenizer, pad=tokenizer.pad_token_id)
     return WordByWordTokenizer(tokenizer)
 
 
-def _max_length(config: Any, tokenizer: Any) -> int:
+def max_length(config: Any, tokenizer: Any) -> int:
+    """How many positions, special tokens included, a model can take."""
     limits = [tokenizer.model_max_length, getattr(config, "max_position_embeddings", None)]
     if limits[1] is not None and config.model_type in _POSITIONS_AFTER_PADDING:
         limits[1] -= config.pad_token_id + 1

@@ -96,11 +96,12 @@ def _load_torch(
     if layer is None:
         layer = stored.get("layer")
     if layer is None:
-        layer = _likely_layer(model, load_config(model))
+        layer = likely_layer(model, load_config(model))
     return TorchEncoder(model, layer=layer, device=device, dtype=dtype, batch_tokens=batch_tokens)
 
 
-def _likely_layer(model: str | Path, config: Any) -> int:
+def likely_layer(model: str | Path, config: Any) -> int:
+    """The best layer of a known encoder; for others a guess, and a word about it."""
     known = known_encoder(config.model_type, config.vocab_size, config.num_hidden_layers)
     if known:
         return known.layer

@@ -1,0 +1,127 @@
+"""`weft train`: fine-tune an encoder on parallel text, or train one from scratch."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from weft.cli.output import say
+from weft.errors import SettingError
+
+if TYPE_CHECKING:
+    from weft.training.config import TrainingConfig
+
+_RUN = "Run"
+_DATA = "Data"
+
+
+def train(
+    corpora: Annotated[
+        list[str] | None, typer.Argument(metavar="CORPUS...", help="Files of sentence pairs in any format.")
+    ] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", help="Folder for the model.")] = None,
+    model: Annotated[str | None, typer.Option(metavar="BASE", help="The encoder to start from.")] = None,
+    config: Annotated[str | None, typer.Option(metavar="FILE.toml", help="All settings; options win.")] = None,
+    objectives: Annotated[str | None, typer.Option(help="Some of mlm,tlm,so,psi,co.")] = None,
+    links: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Links for a corpus, in the corpora's order; an empty line gives none.", rich_help_panel=_DATA
+        ),
+    ] = None,
+    dev: Annotated[
+        list[str] | None, typer.Option(help="PREFIX of a dev set; the best AER is kept.", rich_help_panel=_DATA)
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(help="PREFIX of a test set not to train on.", rich_help_panel=_DATA)
+    ] = None,
+    layer: Annotated[int | None, typer.Option(help="The layer that aligns.", rich_help_panel=_RUN)] = None,
+    epochs: Annotated[float | None, typer.Option(help="1 by default.", rich_help_panel=_RUN)] = None,
+    max_steps: Annotated[int | None, typer.Option(help="Stop after so many steps.", rich_help_panel=_RUN)] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Pairs a step; 8 by default.", rich_help_panel=_RUN)] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="2e-5 by default.", rich_help_panel=_RUN)] = None,
+    beta: Annotated[float | None, typer.Option(help="Weight of co; 1 by default.", rich_help_panel=_RUN)] = None,
+    precision: Annotated[str | None, typer.Option(help="no, bf16 or fp16.", rich_help_panel=_RUN)] = None,
+    seed: Annotated[int | None, typer.Option(help="42 by default.", rich_help_panel=_RUN)] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the newest checkpoint.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a model in the output folder.")] = False,
+) -> None:
+    """Train an encoder to align words, with the paper's objectives.
+
+    Example: weft train de-en.txt --model bert-base-multilingual-cased --output my-model --dev dev/de-en
+    """
+    given = {
+        "output": output,
+        "model": model,
+        "objectives": objectives.split(",") if objectives else None,
+        "corpora": _corpora(corpora or [], links or []) or None,
+        "dev": dev or None,
+        "exclude": exclude or None,
+        "layer": layer,
+        "epochs": epochs,
+        "max_steps": max_steps,
+        "batch_size": batch_size,
+        "learning_rate": learning_rate,
+        "beta": beta,
+        "precision": precision,
+        "seed": seed,
+    }
+    settings = _settings(config, given)
+    from weft.training.loop import train as run
+
+    with _progress() as report:
+        progress = run(settings, resume=resume, overwrite=overwrite, report=report)
+    if progress.best_aer is not None:
+        say(f"best mean dev AER {progress.best_aer:.2f} at step {progress.best_step:,}.")
+    say(f"the model is in {settings.output}.")
+
+
+def _corpora(paths: list[str], links: list[str]) -> list[dict[str, str]]:
+    if len(links) > len(paths):
+        raise SettingError(f"there are {len(links)} files of links for {len(paths)} corpora.")
+    return [
+        {"path": path, **({"links": links[number]} if number < len(links) else {})} for number, path in enumerate(paths)
+    ]
+
+
+def _settings(config: str | None, given: dict[str, Any]) -> TrainingConfig:
+    from weft.training.config import TrainingConfig
+
+    if config is not None:
+        return TrainingConfig.read(config, **given)
+    return TrainingConfig.from_record({name: value for name, value in given.items() if value is not None})
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[dict[str, float]], None]]:
+    """A line with losses, tokens a second and time left on a terminal; dev scores are printed and stay."""
+
+    def say_scores(record: dict[str, float]) -> None:
+        if "aer" in record:
+            sets = ", ".join(f"{name[4:]} {value:.2f}" for name, value in record.items() if name.startswith("aer "))
+            say(f"step {record['step']:,.0f}: dev AER {record['aer']:.2f} ({sets})")
+
+    if not sys.stderr.isatty():
+        yield say_scores
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (MofNCompleteColumn(), BarColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=None)
+
+        def show(record: dict[str, float]) -> None:
+            say_scores(record)
+            if "of" in record:
+                losses = " ".join(
+                    f"{name} {record[name]:.3f}" for name in ("mlm", "tlm", "so", "psi", "co") if name in record
+                )
+                text = f"{losses}  {record['tokens/s']:,.0f} tokens/s"
+                bar.update(task, completed=record["step"], total=record["of"], description=text)
+
+        yield show

@@ -1,0 +1,125 @@
+"""Training pairs to tensors: rows for one sentence or two, masking, and links between subwords.
+
+Whatever is random in a step comes from (seed, step) and is drawn for the whole batch, before it is cut into pieces or
+spread over processes: a resumed run, or one on more devices, sees the same masks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from weft.encoding.batching import token_batches
+from weft.encoding.subwords import Tokenizer
+from weft.training.corpus import TrainingPair
+
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What masking needs: the mask token, and how many tokens there are to choose random ones from."""
+
+    mask: int
+    size: int
+
+
+@dataclass(slots=True)
+class Rows:
+    """Padded rows: ids and attention mask (r, l), and which positions hold subwords of a sentence (r, l)."""
+
+    ids: IntArray
+    attention: BoolArray
+    inside: BoolArray
+
+
+def single_rows(sentences: Sequence[IntArray], tokenizer: Tokenizer) -> Rows:
+    """One sentence a row, between its special tokens."""
+    return _rows([[sentence] for sentence in sentences], tokenizer)
+
+
+def joint_rows(first: Sequence[IntArray], second: Sequence[IntArray], tokenizer: Tokenizer) -> Rows:
+    """Two sentences a row, [x; y], each between its special tokens."""
+    return _rows([[x, y] for x, y in zip(first, second, strict=True)], tokenizer)
+
+
+def _rows(rows: list[list[IntArray]], tokenizer: Tokenizer) -> Rows:
+    before, after = len(tokenizer.prefix), len(tokenizer.suffix)
+    longest = max(sum(len(part) + before + after for part in row) for row in rows)
+    ids = np.full((len(rows), longest), tokenizer.pad, dtype=np.int64)
+    attention = np.zeros((len(rows), longest), dtype=bool)
+    inside = np.zeros((len(rows), longest), dtype=bool)
+    for number, row in enumerate(rows):
+        place = 0
+        for part in row:
+            end = place + before + len(part) + after
+            ids[number, place:end] = [*tokenizer.prefix, *part, *tokenizer.suffix]
+            inside[number, place + before : end - after] = True
+            place = end
+        attention[number, :place] = True
+    return Rows(ids, attention, inside)
+
+
+@dataclass(slots=True)
+class MaskedRows:
+    """Rows with some ids replaced; `chosen` are the flat positions to predict and `labels` what stood there."""
+
+    ids: IntArray
+    attention: BoolArray
+    chosen: IntArray
+    labels: IntArray
+
+
+def masked(rows: Rows, draws: npt.NDArray[np.float32], vocabulary: Vocabulary, *, share: float = 0.15) -> MaskedRows:
+    """Choose 15 % of the subwords; of those 80 % become the mask token, 10 % a random one, 10 % stay (section 2.2).
+
+    The rows themselves are left as they are, so that no mask leaks into another pass.
+
+    Args:
+        rows: the rows to mask.
+        draws: three uniform numbers a position, shape (r, at least l, 3): chosen or not, how, and which random token.
+        vocabulary: mask token and size.
+        share: how many subwords are chosen.
+    """
+    length = rows.ids.shape[1]
+    choose, how, which = np.moveaxis(draws[:, :length], -1, 0)
+    chosen = rows.inside & (choose < share)
+    ids = rows.ids.copy()
+    ids[chosen & (how < 0.8)] = vocabulary.mask
+    swapped = chosen & (how >= 0.9)
+    ids[swapped] = (which[swapped] * vocabulary.size).astype(np.int64)
+    places = np.flatnonzero(chosen)
+    return MaskedRows(ids, rows.attention, places, rows.ids.reshape(-1)[places])
+
+
+def subword_links(pairs: Sequence[TrainingPair]) -> tuple[BoolArray, BoolArray]:
+    """Given links between all subwords of the linked words, shape (b, n, m), and which pairs have any, shape (b,)."""
+    n, m = max(len(pair.source_ids) for pair in pairs), max(len(pair.target_ids) for pair in pairs)
+    links = np.zeros((len(pairs), n, m), dtype=bool)
+    given = np.zeros(len(pairs), dtype=bool)
+    for number, pair in enumerate(pairs):
+        if pair.links is not None:
+            given[number] = True
+            between_words = np.zeros((pair.source_words[-1] + 1, pair.target_words[-1] + 1), dtype=bool)
+            between_words[pair.links[:, 0], pair.links[:, 1]] = True
+            height, width = len(pair.source_words), len(pair.target_words)
+            links[number, :height, :width] = between_words[np.ix_(pair.source_words, pair.target_words)]
+    return links, given
+
+
+def padded_words(words: Sequence[IntArray]) -> IntArray:
+    """Word numbers of a batch's subwords, shape (b, n); padding is -1."""
+    result = np.full((len(words), max(map(len, words))), -1, dtype=np.int64)
+    for number, row in enumerate(words):
+        result[number, : len(row)] = row
+    return result
+
+
+def pieces(pairs: Sequence[TrainingPair], numbers: Sequence[int], budget: int) -> list[list[int]]:
+    """Cut some of a batch's pairs into pieces whose longer sides stay under a token budget; like with like."""
+    lengths = [max(len(pairs[number].source_ids), len(pairs[number].target_ids)) for number in numbers]
+    return [[numbers[k] for k in batch] for batch in token_batches(lengths, budget)]

@@ -1,0 +1,65 @@
+"""What is written beside a trained model: the settings weft aligns with, the configuration, and a card for people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from weft.extraction.settings import ExtractionSettings
+from weft.models.loading import store_settings
+from weft.training.checkpoints import Progress
+from weft.training.config import TrainingConfig
+from weft.training.model import TrainableEncoder
+from weft.version import __version__
+
+CONFIG_FILE = "training.json"
+
+
+def save_trained(
+    folder: Path,
+    model: TrainableEncoder,
+    tokenizer: Any,
+    config: TrainingConfig,
+    settings: ExtractionSettings,
+    progress: Progress,
+    counts: dict[str, int],
+) -> None:
+    """Write a folder that `Aligner.from_pretrained` and plain `AutoModel.from_pretrained` both load."""
+    folder.mkdir(parents=True, exist_ok=True)
+    library: Any = model.library
+    library.save_pretrained(folder)
+    model.save_heads(folder)
+    tokenizer.save_pretrained(folder)
+    config.save(folder / CONFIG_FILE)
+    store_settings(folder, model.layer, settings)
+    (folder / "README.md").write_text(model_card(config, model.layer, progress, counts), encoding="utf-8")
+
+
+def model_card(config: TrainingConfig, layer: int, progress: Progress, counts: dict[str, int]) -> str:
+    """A model card: data, settings and dev scores."""
+    base = config.model if config.architecture is None else f"trained from scratch ({config.architecture})"
+    lines = [
+        "---",
+        "library_name: weft",
+        "tags: [word-alignment]",
+        "---",
+        "",
+        f"# {Path(config.output).name}",
+        "",
+        f"A word aligner trained with weft {__version__}. Use it with `weft align --model FOLDER`; its encoder loads "
+        "with `AutoModel.from_pretrained` too.",
+        "",
+        f"- base: {base}",
+        f"- objectives: {', '.join(config.objectives)}",
+        f"- alignment layer: {layer}",
+        f"- steps: {progress.step:,} of {config.batch_size} pairs, learning rate {config.learning_rate:g}",
+        f"- data: {', '.join(f'{count:,} {name}' for name, count in counts.items() if count)}",
+        *(f"  - {corpus.path}{' with links' if corpus.links else ''}" for corpus in config.corpora),
+    ]
+    if config.exclude:
+        lines.append(f"- no sentence of these test sets was trained on: {', '.join(config.exclude)}")
+    if progress.best_aer is not None:
+        sets = ", ".join(Path(prefix).name for prefix in config.dev)
+        lines.append(f"- mean dev AER: {progress.best_aer:.2f} at step {progress.best_step:,} ({sets})")
+    lines += ["", f"All settings are in `{CONFIG_FILE}`.", ""]
+    return "\n".join(lines)

@@ -1,0 +1,54 @@
+"""Checkpoints that are complete or not there: written under another name first, renamed when done."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from accelerate import Accelerator
+
+_STATE = "state.json"
+
+
+@dataclass(slots=True)
+class Progress:
+    """Where a run stands: steps done, the best dev AER and when, evaluations since."""
+
+    step: int = 0
+    best_aer: float | None = None
+    best_step: int | None = None
+    without_gain: int = 0
+
+
+def latest(folder: Path) -> Path | None:
+    """The newest complete checkpoint in a run's folder."""
+    found = sorted(path for path in folder.glob("step-*") if (path / _STATE).is_file())
+    return found[-1] if found else None
+
+
+def save(accelerator: Accelerator, folder: Path, progress: Progress, *, keep: int = 2) -> None:
+    """Write model, optimizer and random states with the run's progress; older checkpoints are removed."""
+    path = folder / f"step-{progress.step:09d}"
+    partial = folder / f".{path.name}.partial"
+    accelerator.wait_for_everyone()
+    if accelerator.is_main_process:
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+    accelerator.wait_for_everyone()
+    accelerator.save_state(str(partial))
+    accelerator.wait_for_everyone()
+    if accelerator.is_main_process:
+        (partial / _STATE).write_text(json.dumps(asdict(progress)) + "\n", encoding="utf-8")
+        shutil.rmtree(path, ignore_errors=True)
+        partial.rename(path)
+        for old in sorted(folder.glob("step-*"))[:-keep]:
+            shutil.rmtree(old)
+    accelerator.wait_for_everyone()
+
+
+def load(accelerator: Accelerator, checkpoint: Path) -> Progress:
+    """Put a checkpoint's states back and say where it stood."""
+    accelerator.load_state(str(checkpoint))
+    return Progress(**json.loads((checkpoint / _STATE).read_text(encoding="utf-8")))

@@ -1,0 +1,158 @@
+"""Everything that a training run depends on: read from TOML and options, checked, and saved beside the model."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from weft.errors import FormatError, SettingError
+
+OBJECTIVES = ("mlm", "tlm", "so", "psi", "co")
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusConfig:
+    """One source of sentence pairs."""
+
+    path: str
+    """Pairs in any format, or the source side if `target` is given."""
+    target: str | None = None
+    """The target side of two parallel files."""
+    links: str | None = None
+    """Gold or silver links line by line; an empty line means that none are given for it."""
+    weight: float = 1.0
+    """How much a pair of this source counts in SO and CO."""
+    limit: int | None = None
+    """At most so many pairs, drawn at random."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuideConfig:
+    """Where the links of SO come from when none are given, and how far given links are trusted."""
+
+    threshold: float = 0.001
+    """The model links what both directions give more than this (softmax)."""
+    strict: float = 0.0
+    """A stricter threshold for self-training: links below it are not learned from. 0 is the paper."""
+    denoise_after: float = 1.0
+    """From this share of the run on, given links are checked against the model; 1 is never."""
+    denoise_keep: float = 0.05
+    """A given link stays only if one direction gives it more than this."""
+    denoise_add: float = 0.5
+    """A link is added to given ones if both directions give it more than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingConfig:
+    """A training run. The defaults are the paper's for fine-tuning an existing encoder."""
+
+    output: str
+    corpora: tuple[CorpusConfig, ...]
+    model: str = "bert-base-multilingual-cased"
+    layer: int | None = None
+    objectives: tuple[str, ...] = ("mlm", "tlm", "so", "psi")
+    beta: float = 1.0
+    """Weight of CO where it is among the objectives."""
+    guide: GuideConfig = field(default_factory=GuideConfig)
+    use_possible: bool = True
+    """Whether possible links of gold are learned from."""
+    temperature: float = 1.0
+    """Corpora are sampled in proportion to size^(1/temperature); 1 takes every pair once an epoch."""
+    exclude: tuple[str, ...] = ()
+    """Prefixes of test sets (PREFIX.src, PREFIX.tgt) whose sentences must not be in the corpora."""
+    overlap: str = "error"
+    """What to do about such sentences: `error` or `drop`."""
+    max_subwords: int = 128
+    """Pairs with a longer side are left out."""
+    epochs: float = 1.0
+    max_steps: int | None = None
+    batch_size: int = 8
+    """Pairs in a step, over all processes."""
+    batch_tokens: int = 8192
+    """Subwords that go through the encoder at once; a step is cut into as many pieces as that takes."""
+    learning_rate: float = 2e-5
+    weight_decay: float = 0.0
+    warmup: float = 0.0
+    """Share of the steps over which the learning rate rises; then it falls to 0 in a straight line."""
+    clip: float = 1.0
+    precision: str = "no"
+    """`no` (float32), `bf16` or `fp16`."""
+    seed: int = 42
+    dev: tuple[str, ...] = ()
+    """Prefixes of dev sets; the checkpoint with the lowest mean AER is kept."""
+    log_every: int = 10
+    eval_every: int = 500
+    save_every: int = 500
+    patience: int | None = None
+    """Stop after so many evaluations without a better AER."""
+    workers: int = 2
+    """Processes that prepare batches."""
+    tensorboard: bool = False
+    architecture: dict[str, Any] | None = None
+    """For training from scratch: `model_type` and the fields of its Hugging Face configuration; `model` then
+    names the folder that holds the tokenizer."""
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.objectives) - set(OBJECTIVES))
+        _check(not unknown, "objectives", f"must be some of {', '.join(OBJECTIVES)}, got {', '.join(unknown)}")
+        _check(bool(self.objectives), "objectives", "must name at least one objective")
+        _check(bool(self.corpora), "corpora", "must name at least one corpus")
+        _check(self.overlap in ("error", "drop"), "overlap", f"must be error or drop, got {self.overlap!r}")
+        _check(
+            self.precision in ("no", "bf16", "fp16"), "precision", f"must be no, bf16 or fp16, got {self.precision!r}"
+        )
+        for name in ("batch_size", "batch_tokens", "max_subwords", "log_every", "eval_every", "save_every"):
+            _check(getattr(self, name) >= 1, name, f"must be at least 1, got {getattr(self, name)}")
+        for name in ("learning_rate", "epochs", "temperature", "clip"):
+            _check(getattr(self, name) > 0, name, f"must be above 0, got {getattr(self, name)}")
+        _check(0 <= self.warmup < 1, "warmup", f"must be at least 0 and under 1, got {self.warmup}")
+
+    @classmethod
+    def read(cls, path: str | Path, **changes: Any) -> TrainingConfig:
+        """Read a TOML file; `changes` that are not None win over it."""
+        try:
+            record = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise FormatError(str(path), None, f"expected TOML ({error}).") from error
+        if "corpus" in record:
+            record["corpora"] = record.pop("corpus")
+        return cls.from_record({**record, **{name: value for name, value in changes.items() if value is not None}})
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> TrainingConfig:
+        """Make a configuration of plain values; names that do not exist are an error, not ignored."""
+        known = dict(_known(cls, record))
+        if "corpora" in known:
+            known["corpora"] = tuple(
+                item if isinstance(item, CorpusConfig) else CorpusConfig(**_known(CorpusConfig, item))
+                for item in known["corpora"]
+            )
+        if isinstance(known.get("guide"), dict):
+            known["guide"] = GuideConfig(**_known(GuideConfig, known["guide"]))
+        for name in ("objectives", "exclude", "dev"):
+            if name in known:
+                known[name] = tuple(known[name])
+        missing = [name for name in ("output", "corpora") if name not in known]
+        if missing:
+            raise SettingError(f"the configuration lacks {' and '.join(missing)}.")
+        return cls(**known)
+
+    def save(self, path: Path) -> None:
+        """Write the effective configuration as JSON."""
+        path.write_text(json.dumps(asdict(self), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+def _check(right: bool, name: str, message: str) -> None:
+    if not right:
+        raise SettingError(f"`{name}` {message}.")
+
+
+def _known(kind: Any, record: dict[str, Any]) -> dict[str, Any]:
+    names = {item.name for item in fields(kind)}
+    for name in record:
+        if name not in names:
+            raise SettingError(f"there is no setting {name!r}; there are {', '.join(sorted(names))}.")
+    return record

@@ -1,0 +1,53 @@
+"""AER on dev sets while training, through the same aligner that users run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from weft.aligner import encode_pairs
+from weft.encoding.encoder import IntArray, TransformerEncoder
+from weft.encoding.subwords import Tokenizer
+from weft.extraction.extractor import extract
+from weft.extraction.settings import ExtractionSettings
+from weft.scoring.corpus import score
+from weft.training.model import TrainableEncoder
+from weft.tuning import DevSet
+
+
+class LiveEncoder(TransformerEncoder):
+    """The model in training as an encoder of the aligner."""
+
+    def __init__(self, model: TrainableEncoder, tokenizer: Tokenizer, *, max_length: int, batch_tokens: int) -> None:
+        self._model = model
+        self._device = next(model.parameters()).device
+        width = model.library.config.hidden_size
+        super().__init__(tokenizer, width=width, max_length=max_length, batch_tokens=batch_tokens)
+
+    def _empty(self, subwords: int) -> Any:
+        return torch.empty((subwords, self.width), dtype=torch.float32, device=self._device)
+
+    def _indices(self, places: IntArray) -> Any:
+        return torch.from_numpy(places).to(self._device)
+
+    def _forward(self, ids: IntArray, mask: IntArray) -> Any:
+        with torch.inference_mode():
+            return self._model.states(self._indices(ids), self._indices(mask)).float()
+
+
+def dev_aers(
+    encoder: LiveEncoder, model: TrainableEncoder, dev_sets: Sequence[DevSet], settings: ExtractionSettings
+) -> list[float]:
+    """The AER of each dev set, in percent; the model is put back into training afterwards."""
+    was_training = model.training
+    model.eval()
+    try:
+        aers = []
+        for dev in dev_sets:
+            encoded, numbers = encode_pairs(encoder, dev.pairs)
+            aers.append(score(dev.gold, extract(encoded, numbers, settings)).rates.aer)
+        return aers
+    finally:
+        model.train(was_training)

@@ -1,0 +1,158 @@
+"""An encoder that can be trained: hidden states of any layer, a masked-LM head, and a head for parallel sentences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from weft.encoding.torch import load_config, quietly
+from weft.errors import SettingError, WeftError
+from weft.training.batches import Vocabulary
+from weft.training.config import TrainingConfig
+
+HEADS_FILE = "heads.safetensors"
+
+
+class TrainableEncoder(nn.Module):
+    """A Hugging Face encoder with the heads that its objectives need."""
+
+    def __init__(self, library: Any, *, layer: int, with_psi: bool) -> None:
+        super().__init__()
+        self.library = library
+        self.layer = layer
+        config = library.config
+        self.n_layers: int = config.num_hidden_layers
+        if not 0 <= layer <= self.n_layers:
+            raise SettingError(f"layer {layer} is not there: the model has layers 0 (embeddings) to {self.n_layers}.")
+        width: int = config.hidden_size
+        self.own_head = None if _library_head(library) else _TiedHead(library.get_input_embeddings(), width)
+        self.psi = nn.Sequential(nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1)) if with_psi else None
+
+    @property
+    def encoder(self) -> Any:
+        """The encoder without heads; of a model with two halves, the encoding one."""
+        library: Any = self.library
+        return library.get_encoder() if library.config.is_encoder_decoder else library.base_model
+
+    def states(self, ids: Tensor, attention: Tensor) -> Tensor:
+        """Hidden states of the alignment layer, shape (r, l, d)."""
+        hidden = self.encoder(input_ids=ids, attention_mask=attention.long(), output_hidden_states=True).hidden_states
+        chosen: Tensor = hidden[self.layer]
+        return chosen
+
+    def top_states(self, ids: Tensor, attention: Tensor) -> Tensor:
+        """Hidden states of the last layer, shape (r, l, d)."""
+        top: Tensor = self.encoder(input_ids=ids, attention_mask=attention.long()).last_hidden_state
+        return top
+
+    def predictions(self, states: Tensor) -> Tensor:
+        """Logits over the vocabulary for some states, shape (tokens, d) to (tokens, v)."""
+        head: Any = self.own_head or _library_head(self.library)
+        logits: Tensor = head(states)
+        return logits
+
+    def parallel_scores(self, states: Tensor) -> Tensor:
+        """Scores of joint rows by the state of their first token, shape (r, l, d) to (r,)."""
+        if self.psi is None:
+            raise ValueError("this encoder was made without a head for parallel sentences")
+        scores: Tensor = self.psi(states[:, 0])
+        return scores[:, 0]
+
+    def save_heads(self, folder: Path) -> None:
+        """Write the heads that Hugging Face does not know beside the model."""
+        own = {name: value for name, value in self.state_dict().items() if name.startswith(("psi.", "own_head.dense"))}
+        if own:
+            save_file({name: value.contiguous().cpu() for name, value in own.items()}, folder / HEADS_FILE)
+
+    def load_heads(self, folder: Path) -> None:
+        """Read them back where they are."""
+        if (folder / HEADS_FILE).is_file():
+            self.load_state_dict(load_file(folder / HEADS_FILE), strict=False)
+
+
+class _TiedHead(nn.Module):
+    """A masked-LM head for encoders that have none: one dense layer, then the embeddings themselves."""
+
+    def __init__(self, embeddings: nn.Embedding, width: int) -> None:
+        super().__init__()
+        self.dense = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.LayerNorm(width))
+        self._embeddings = [embeddings]  # in a list: they are the encoder's parameters, not this module's
+
+    def forward(self, states: Tensor) -> Tensor:
+        """States (tokens, d) to logits (tokens, v)."""
+        return nn.functional.linear(self.dense(states), self._embeddings[0].weight)
+
+
+def _library_head(library: Any) -> Any | None:
+    """The masked-LM head of a Hugging Face model as a function of states, whatever its parts are called."""
+    if hasattr(library, "cls"):  # BERT and its kin
+        return library.cls
+    if hasattr(library, "vocab_projector"):  # DistilBERT
+        parts = (library.vocab_transform, library.activation, library.vocab_layer_norm, library.vocab_projector)
+        return lambda states: _chained(parts, states)
+    if hasattr(library, "generator_predictions"):  # ELECTRA
+        return lambda states: library.generator_lm_head(library.generator_predictions(states))
+    if hasattr(library, "pred_layer"):  # XLM
+        return library.pred_layer.proj
+    return getattr(library, "lm_head", None)  # RoBERTa, XLM-R, MPNet
+
+
+def _chained(parts: tuple[Any, ...], states: Tensor) -> Tensor:
+    for part in parts:
+        states = part(states)
+    return states
+
+
+def load_trainable(config: TrainingConfig) -> tuple[TrainableEncoder, Any]:
+    """The encoder to train and its Hugging Face tokenizer: an existing one, or a new one of a given architecture."""
+    tokenizer = quietly(transformers.AutoTokenizer.from_pretrained, config.model)
+    library = _load(config.model) if config.architecture is None else _new(config.architecture, tokenizer)
+    layer = config.layer if config.layer is not None else _default_layer(config)
+    model = TrainableEncoder(library, layer=layer, with_psi="psi" in config.objectives)
+    if Path(config.model).is_dir():
+        model.load_heads(Path(config.model))
+    return model, tokenizer
+
+
+def _load(model: str) -> Any:
+    config = load_config(model)
+    kinds = transformers.AutoModelForMaskedLM._model_mapping
+    kind = transformers.AutoModelForMaskedLM if type(config) in kinds else transformers.AutoModel
+    if config.is_encoder_decoder:
+        kind = transformers.AutoModel
+    try:
+        return quietly(kind.from_pretrained, model, dtype=torch.float32)
+    except (OSError, ValueError) as error:
+        raise WeftError(f"cannot load the weights of {model}: {str(error).strip().splitlines()[0]}") from error
+
+
+def _new(architecture: dict[str, Any], tokenizer: Any) -> Any:
+    options = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id, **architecture}
+    try:
+        config = transformers.AutoConfig.for_model(**options)
+    except (TypeError, ValueError) as error:
+        raise SettingError(f"`architecture` does not describe a model: {error}") from error
+    make: Any = transformers.AutoModelForMaskedLM.from_config
+    return make(config)
+
+
+def _default_layer(config: TrainingConfig) -> int:
+    from weft.models.loading import likely_layer
+    from weft.models.registry import read_settings, two_thirds_up
+
+    if config.architecture is not None:
+        return two_thirds_up(int(config.architecture.get("num_hidden_layers", 12)))
+    stored = read_settings(Path(config.model)).get("layer") if Path(config.model).is_dir() else None
+    return int(stored) if stored is not None else likely_layer(config.model, load_config(config.model))
+
+
+def vocabulary_of(tokenizer: Any) -> Vocabulary:
+    """What masking needs to know of a tokenizer."""
+    if tokenizer.mask_token_id is None:
+        raise WeftError("the tokenizer has no mask token, so mlm and tlm cannot be trained; leave them out.")
+    return Vocabulary(tokenizer.mask_token_id, len(tokenizer))
