@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from array_api_compat import to_device
 
 from weft.encoding.encoder import Encoded, Encoder
 from weft.encoding.subwords import Words
@@ -30,6 +31,8 @@ Pair = SentencePair | tuple[Sentence, Sentence]
 
 # Words of both sides that are encoded together. It bounds the memory; longer stretches sort better by length.
 CHUNK_WORDS = 16_384
+# Text without blanks is one word to us but many subwords to the encoder, so characters count too.
+_CHARACTERS_A_WORD = 4
 
 
 class Aligner:
@@ -61,6 +64,7 @@ class Aligner:
             settings: fields of `ExtractionSettings` that differ from the model's own: `method`, `threshold`,
                 `alpha`, `cost`, `symmetrize`.
         """
+        ExtractionSettings().updated(**settings)  # a setting that makes no sense is known before anything is loaded
         encoder, stored = load_encoder(model, layer=layer, device=device, dtype=dtype, batch_tokens=batch_tokens)
         return cls(encoder, stored.updated(**settings))
 
@@ -86,8 +90,9 @@ class Aligner:
         for chunk in _chunks(map(_words, pairs), chunk_words):
             filled = [pair for pair in chunk if pair.source and pair.target]
             alignments = iter(self._align_chunk(filled, Scores(scores)))
+            nothing = Alignment(score=None if scores == Scores.NONE else 0.0)
             for pair in chunk:
-                yield next(alignments) if pair.source and pair.target else Alignment()
+                yield next(alignments) if pair.source and pair.target else nothing
 
     def _align_chunk(self, pairs: Sequence[SentencePair], scores: Scores) -> Iterable[Alignment]:
         if not pairs:
@@ -108,7 +113,8 @@ class Aligner:
         encoded, [(first, second)] = encode_pairs(self.encoder, [pair])
         sides = [slice(encoded.starts[k], encoded.starts[k + 1]) for k in (first, second)]
         compare = cosines if kind == Cost.COSINE else dot_products
-        matrix = np.asarray(compare(encoded.states[sides[0]][None], encoded.states[sides[1]][None])[0].tolist())
+        states = (encoded.states[side][None] for side in sides)
+        matrix = np.asarray(to_device(compare(*states)[0], "cpu"))
         rows = np.maximum.reduceat(matrix, _first_of_words(encoded.words[sides[0]]), axis=0)
         return np.maximum.reduceat(rows, _first_of_words(encoded.words[sides[1]]), axis=1).astype(np.float32)
 
@@ -133,12 +139,16 @@ def _chunks(pairs: Iterable[SentencePair], chunk_words: int) -> Iterator[list[Se
     weight = 0
     for pair in pairs:
         chunk.append(pair)
-        weight += 1 + len(pair.source) + len(pair.target)
+        weight += 1 + _weight(pair.source) + _weight(pair.target)
         if weight >= chunk_words:
             yield chunk
             chunk, weight = [], 0
     if chunk:
         yield chunk
+
+
+def _weight(sentence: Words) -> int:
+    return max(len(sentence), sum(map(len, sentence)) // _CHARACTERS_A_WORD)
 
 
 def _with_pair_score(alignment: Alignment, pair: SentencePair) -> Alignment:

@@ -17,13 +17,14 @@ from weft.extraction.extractor import extract
 from weft.extraction.settings import ExtractionSettings
 from weft.extraction.words import Calibration
 from weft.scoring.base import detect_base
-from weft.scoring.corpus import read_sentences, score
+from weft.scoring.corpus import check_range, read_sentences, score
 from weft.text.lines import read_two_together
 from weft.text.links import read_links
 from weft.types import GoldAlignment, SentencePair
 
 logger = logging.getLogger(__name__)
 
+FEWEST_LINKS = 100
 THRESHOLDS = {
     Method.SOFTMAX: (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.05, 0.1, 0.2, 0.3, 0.5),
     Method.ENTMAX: (0.0, 0.01, 0.05, 0.1, 0.2, 0.3),
@@ -49,7 +50,11 @@ class DevSet:
         rows = read_two_together(
             (str(source), str(links)), read_sentences(source, target), read_links(links, base=found.number)
         )
-        kept = [(pair, GoldAlignment.of(alignment.links)) for pair, alignment in rows if pair.source]
+        kept = []
+        for number, (pair, alignment) in enumerate(rows, start=1):
+            check_range(links, number, alignment.links, pair, base=found.number)
+            if pair.source:
+                kept.append((pair, GoldAlignment.of(alignment.links)))
         if not any(gold.sure for _, gold in kept):
             raise WeftError(f"{links} holds no sure links to choose settings by.")
         return cls(prefix, tuple(pair for pair, _ in kept), tuple(gold for _, gold in kept))
@@ -71,11 +76,14 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """The best combination with its calibration, and how far probabilities are off before and after (0 to 1)."""
+    """The best combination, and how far its probabilities are off (0 to 1) before and after calibration.
+
+    Both are None where the dev sets hold too few links to fit a curve; the settings then have none.
+    """
 
     best: Trial
-    error_before: float
-    error_after: float
+    error_before: float | None = None
+    error_after: float | None = None
 
 
 _Encoded = list[tuple[Encoded, list[tuple[int, int]]]]
@@ -125,8 +133,8 @@ def _calibrated(best: Trial, encoded: _Encoded, dev_sets: Sequence[DevSet]) -> T
             raw += [link.score for link in alignment.links]
             right += [link.words in gold.possible for link in alignment.links]
     scores, hits = np.asarray(raw, dtype=np.float64), np.asarray(right, dtype=np.bool_)
-    if not len(scores):
-        raise WeftError("the best settings found no links at all; is this the right model for the dev sets?")
+    if len(scores) < FEWEST_LINKS:
+        return Tuned(best)
     settings = replace(best.settings, calibration=Calibration.fit(scores, hits))
     return Tuned(replace(best, settings=settings), calibration_error(scores, hits), _cross_validated(scores, hits))
 
@@ -141,8 +149,6 @@ def calibration_error(probabilities: np.ndarray, right: np.ndarray, *, bins: int
 
 def _cross_validated(scores: np.ndarray, right: np.ndarray, *, folds: int = 5) -> float:
     """The error of probabilities that were fitted on other links than those they are judged on."""
-    if len(scores) < folds * 2:
-        return calibration_error(scores, right)
     fold = np.arange(len(scores)) * folds // len(scores)
     predicted = np.empty_like(scores)
     for number in range(folds):

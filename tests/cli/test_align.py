@@ -131,7 +131,7 @@ def test_output_formats(weft):
     assert [link[:2] for link in records[0]["links"]] == [[0, 0], [1, 1], [2, 2]]
     assert all(0 <= link[2] <= 1 for link in records[0]["links"])
     assert 0 < records[0]["score"] <= 1
-    assert records[1] == {"source": [], "target": [], "links": []}
+    assert records[1] == {"source": [], "target": [], "links": [], "score": 0.0}
     assert "source_offsets" not in records[0]
 
 

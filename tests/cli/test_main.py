@@ -3,6 +3,9 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import time
+
+import pytest
 
 import weft as package
 
@@ -52,3 +55,81 @@ def test_help_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def shell(command: str, folder) -> subprocess.CompletedProcess[str]:
+    """Run a line of bash in which `weft` is this environment's."""
+    line = f'weft() {{ "{sys.executable}" -m weft "$@"; }}; {command}'
+    return subprocess.run(["/bin/bash", "-c", line], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_a_reader_of_stderr_that_leaves_costs_no_line(tmp_path):
+    (tmp_path / "pairs").write_text("bad\n" * 500 + "a ||| a\n" * 500)
+    done = shell("weft align pairs --model stand-in > links 2> >(head -1 > /dev/null); echo $?", tmp_path)
+    assert done.stdout == "0\n"
+    assert (tmp_path / "links").read_text() == "\n" * 500 + "0-0\n" * 500
+
+
+def test_closed_streams_are_no_traceback(tmp_path):
+    (tmp_path / "one").write_text("1-1\n")
+    (tmp_path / "pairs").write_text("a ||| a\n")
+    assert shell("weft align pairs --model stand-in 2>&-", tmp_path).stdout == "0-0\n"
+    assert shell("weft score one one --system-base 1 2>&-", tmp_path).stdout.splitlines()[1].startswith("one  0.0")
+    for command, message in (
+        ("weft align --model stand-in <&-", "stdin is closed"),
+        ("weft convert one >&-", "stdout is closed"),
+    ):
+        done = shell(command, tmp_path)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_output_through_a_symlink_goes_to_its_target(tmp_path):
+    (tmp_path / "target").write_text("old\n")
+    (tmp_path / "target").chmod(0o640)
+    (tmp_path / "link").symlink_to("target")
+    done = shell("echo 0-0 | weft convert - link; echo 1-1 | weft convert - /dev/stdout > plain", tmp_path)
+    assert done.returncode == 0
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_text() == "0-0\n"
+    assert (tmp_path / "target").stat().st_mode & 0o777 == 0o640
+    assert (tmp_path / "plain").read_text() == "1-1\n"
+
+
+def test_being_told_to_stop_leaves_nothing_behind(tmp_path):
+    command = [sys.executable, "-m", "weft", "convert", "-", "out"]
+    running = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE)
+    running.stdin.write(b"0-0\n")
+    running.stdin.flush()
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    running.terminate()
+    running.communicate(timeout=60)
+    assert running.returncode == 128 + 15
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("weft convert a /nowhere/b", "weft: /nowhere/b: No such file or directory.\n"),
+        ("weft convert ''", "weft: '': No such file or directory.\n"),
+        ("weft symmetrize - - < a", "weft: only one input can be stdin.\n"),
+        ("weft score empty empty", "weft: empty holds no sentences to score.\n"),
+        ("gzip -c a | head -c 15 | weft score - a", "weft: stdin: the compressed data is damaged"),
+    ],
+)
+def test_odd_names_and_places_are_one_sentence(tmp_path, command, message):
+    (tmp_path / "a").write_text("0-0\n")
+    (tmp_path / "empty").write_text("")
+    done = shell(command, tmp_path)
+    assert done.returncode in (1, 2)
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_file_name_that_is_no_text_can_be_scored(tmp_path):
+    done = shell("echo 0-0 > $'\\xff.links'; weft score $'\\xff.links' $'\\xff.links'", tmp_path)
+    assert done.returncode == 0, done.stderr

@@ -10,9 +10,9 @@ from models import SENTENCES
 
 @pytest.fixture
 def dev(tmp_path):
-    (tmp_path / "dev.src").write_text("".join(sentence + "\n" for sentence in SENTENCES))
-    (tmp_path / "dev.tgt").write_text("".join(sentence + "\n" for sentence in SENTENCES))
-    links = [" ".join(f"{i}-{i}" for i in range(len(sentence.split()))) for sentence in SENTENCES]
+    (tmp_path / "dev.src").write_text("".join(sentence + "\n" for sentence in SENTENCES * 3))
+    (tmp_path / "dev.tgt").write_text("".join(sentence + "\n" for sentence in SENTENCES * 3))
+    links = [" ".join(f"{i}-{i}" for i in range(len(sentence.split()))) for sentence in SENTENCES * 3]
     (tmp_path / "dev.talp").write_text("".join(line + "\n" for line in links))
     return tmp_path / "dev"
 
@@ -48,12 +48,13 @@ def test_a_tuned_copy_can_be_saved_elsewhere(weft, dev, tiny_bert, tmp_path):
         (["--dev", "DEV", "--model", "MODEL", "--layers", "7"], 2, "layer 7 is not there"),
         (["--dev", "DEV", "--model", "MODEL", "--layers", "x"], 2, "`layers` must be numbers"),
         (["--dev", "DEV", "--model", "MODEL", "--methods", "magic"], 2, "`methods` must be some of softmax"),
-        (["--dev", "DEV", "--model", "stand-in"], 2, "is not a folder of yours"),
+        (["--dev", "DEV", "--model", "stand-in"], 2, "the stand-in has nothing to tune"),
+        (["--dev", "DEV", "--model", "MODEL", "-o", "DEV.src"], 2, "is no folder that can be written to"),
         (["--model", "MODEL"], 2, "--dev"),
     ],
 )
 def test_mistakes_get_one_sentence(weft, dev, tiny_bert, options, code, message):
-    names = {"MODEL": tiny_bert, "DEV": dev}
+    names = {"MODEL": tiny_bert, "DEV": dev, "DEV.src": dev.with_suffix(".src")}
     done = weft("tune", *[names.get(option, option) for option in options])
     assert done.returncode == code
     assert message in done.stderr

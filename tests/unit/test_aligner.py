@@ -35,7 +35,7 @@ def test_order_and_number_are_kept_whatever_the_chunks(aligner):
     for chunk_words in (1, 20, 10_000):
         together = list(aligner.stream(PAIRS, chunk_words=chunk_words))
         assert [a.pairs for a in together] == [a.pairs for a in alone]
-    assert aligner.align_batch([PAIRS[0], NOTHING, ("", "a b"), ("a", []), PAIRS[1]])[1:4] == [Alignment()] * 3
+    assert aligner.align_batch([PAIRS[0], NOTHING, ("", "a b"), ("a", []), PAIRS[1]])[1:4] == [Alignment(score=0.0)] * 3
 
 
 def test_streams_are_read_only_as_far_as_needed(aligner):
@@ -159,7 +159,16 @@ def test_the_stand_in_finds_what_is_spelt_alike():
 
 
 @pytest.mark.parametrize(
-    ("content", "message"), [("{", "expected JSON"), ("[]", "expected a JSON object"), ('{"method": "x"}', "`method`")]
+    ("content", "message"),
+    [
+        ("{", "expected JSON"),
+        ("[]", "expected a JSON object"),
+        ('{"method": "x"}', "`method`"),
+        ('{"threshold": "x"}', "`threshold` must be"),
+        ('{"layer": "seven"}', "`layer` to be a whole number"),
+        ('{"calibration": 5}', "`calibration` must hold"),
+        ('{"calibration": {"scores": [], "probabilities": []}}', "`calibration` must hold"),
+    ],
 )
 def test_a_broken_settings_file_is_named(tmp_path, content, message):
     make_model(tmp_path / "m")
@@ -177,3 +186,36 @@ def test_links_are_plain_numbers(aligner):
     [link] = aligner.align("das", "that").links
     assert link == Link(0, 0, 1.0)
     assert [type(part) for part in link] == [int, int, float, bool]
+
+
+def test_text_without_blanks_is_chunked_by_its_characters(aligner, monkeypatch):
+    sizes = []
+    encode = type(aligner.encoder).encode
+    monkeypatch.setattr(
+        type(aligner.encoder), "encode", lambda self, words: sizes.append(len(words)) or encode(self, words)
+    )
+    list(aligner.stream([("漢" * 400 + str(k), "字" * 400) for k in range(10)], chunk_words=600))
+    assert max(sizes) <= 7
+
+
+@pytest.mark.parametrize("broken", ["model.safetensors", "tokenizer.json"])
+def test_damaged_files_are_one_sentence(tmp_path, broken):
+    folder = make_model(tmp_path / "m")
+    (folder / broken).write_bytes((folder / broken).read_bytes()[:100])
+    with pytest.raises(WeftError, match=r"cannot load the (weights|tokenizer)"):
+        Aligner.from_pretrained(folder, layer=1)
+
+
+def test_a_model_without_its_tokenizer_is_refused(tmp_path):
+    folder = make_model(tmp_path / "m")
+    (folder / "tokenizer.json").unlink()
+    (folder / "tokenizer_config.json").unlink()
+    with pytest.raises(WeftError, match="tokenizer"):
+        Aligner.from_pretrained(folder, layer=1)
+
+
+def test_a_damaged_onnx_file_is_one_sentence(tmp_path, tiny_onnx):
+    (tmp_path / "model.onnx").write_bytes(b"rubbish")
+    (tmp_path / "tokenizer.json").write_bytes((tiny_onnx / "tokenizer.json").read_bytes())
+    with pytest.raises(WeftError, match="cannot load the model in"):
+        Aligner.from_pretrained(tmp_path)

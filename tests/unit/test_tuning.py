@@ -20,8 +20,9 @@ def write_dev(prefix, source, target, links):
 @pytest.fixture
 def same_words(tmp_path):
     """Every sentence with itself: the right links are the diagonal."""
-    links = [" ".join(f"{i}-{i}" for i in range(len(sentence.split()))) for sentence in SENTENCES]
-    return write_dev(tmp_path / "dev", SENTENCES, SENTENCES, links)
+    sentences = SENTENCES * 3
+    links = [" ".join(f"{i}-{i}" for i in range(len(sentence.split()))) for sentence in sentences]
+    return write_dev(tmp_path / "dev", sentences, sentences, links)
 
 
 def test_everything_is_tried_and_the_best_is_chosen_and_calibrated(tiny_bert, same_words):
@@ -55,6 +56,19 @@ def test_bad_dev_sets_are_refused(tmp_path):
         DevSet.read(write_dev(tmp_path / "bad", ["a"], ["b"], ["0_0"]))
     with pytest.raises(FileNotFoundError):
         DevSet.read(str(tmp_path / "missing"))
+
+
+def test_gold_that_points_behind_a_sentence_is_refused(tmp_path):
+    with pytest.raises(FormatError, match=r"dev\.talp:1: the link 0-7 is out of range"):
+        DevSet.read(write_dev(tmp_path / "dev", ["a b"], ["c d"], ["0-0 0-7"]))
+
+
+def test_a_handful_of_links_is_no_calibration(tiny_bert, tmp_path):
+    dev = DevSet.read(write_dev(tmp_path / "dev", ["das ist"], ["das ist"], ["0-0 1-1"]))
+    encoder = load_encoder(tiny_bert, layer=1)[0]
+    tuned = tune(lambda layer: encoder, [1], [Method.ITERMAX], [dev], base=ExtractionSettings())
+    assert tuned.best.settings.calibration is None
+    assert tuned.error_after is None
 
 
 def test_calibration_error_by_hand():

@@ -24,7 +24,7 @@ from weft.cli.options import (
     SymmetrizeOption,
     ThresholdOption,
 )
-from weft.cli.output import say, write_lines
+from weft.cli.output import only_one_stdin, say, write_lines
 from weft.cli.progress import counted
 from weft.cli.records import BadLines, OutputFormat, Record, read_records, record_writer
 from weft.errors import SettingError
@@ -68,8 +68,7 @@ def align(
     """
     from weft.aligner import Aligner
 
-    if input == "-" == target:
-        raise SettingError("only one input can be stdin.")
+    only_one_stdin(input, target)
     if not raw and (source_language or target_language):
         raise SettingError("--source-language and --target-language go with --raw.")
     for path in (input, target):
@@ -96,16 +95,20 @@ def align(
     bad_lines = BadLines(strict=strict)
     records = read_records(input, target, format=input_format, segmenters=segmenters, on_error=bad_lines)
     write = record_writer(output_format, scores=scores is not Scores.NONE)
+    if output_format is OutputFormat.WORDS and scores is not Scores.NONE:
+        say("--scores has no effect with the output format words.")
+    at_terminal = input == "-" and sys.stdin is not None and sys.stdin.isatty()
     total = 0
 
     def lines() -> Iterator[str]:
         nonlocal total
-        chunk_words = 1 if input == "-" and sys.stdin.isatty() else None
+        chunk_words = 1 if at_terminal else None
         for record, alignment in _aligned(aligner, records, scores, chunk_words):
             total += 1
             yield write(record, alignment, total) + "\n"
 
-    write_lines(output, counted(lines(), "pairs"))
+    shown = output == "-" and sys.stdout is not None and sys.stdout.isatty()
+    write_lines(output, counted(lines(), "pairs", quiet=shown or at_terminal))
     bad_lines.summarise(total)
     if long := aligner.encoder.long_sentences:
         say(f"sentences longer than the encoder takes, read in overlapping windows: {long:,}.")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import signal
 import sys
 from itertools import zip_longest
 
@@ -45,6 +47,7 @@ def options(
 
 def main() -> None:
     """Run the command line. Exit codes: 0 fine, 1 failed, 2 bad usage."""
+    _mend_streams()
     _log_to_stderr()
     try:
         app(_with_optional_values(sys.argv[1:]))
@@ -53,7 +56,25 @@ def main() -> None:
     except WeftError as error:
         _fail(str(error), 1)
     except OSError as error:
-        _fail(f"{error.filename}: {error.strerror}." if error.filename else str(error), 1)
+        _fail(
+            f"{error.filename or repr(error.filename)}: {error.strerror}."
+            if error.filename is not None
+            else str(error),
+            1,
+        )
+
+
+def _mend_streams() -> None:
+    """A closed stderr is silence, and being told to stop is a way to end in order."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - it lives as long as the process
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _stop)
+
+
+def _stop(number: int, frame: object) -> None:
+    sys.exit(128 + number)
 
 
 def _with_optional_values(arguments: list[str]) -> list[str]:

@@ -9,9 +9,9 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def counted(items: Iterable[T], unit: str) -> Iterator[T]:
-    """Pass items on, with a running count and speed while stderr is a terminal and stdout is not."""
-    if not sys.stderr.isatty() or sys.stdout.isatty():
+def counted(items: Iterable[T], unit: str, *, quiet: bool) -> Iterator[T]:
+    """Pass items on, with a running count while stderr is a terminal; `quiet` where it would write over text."""
+    if quiet or not sys.stderr.isatty():
         yield from items
         return
     from rich.console import Console

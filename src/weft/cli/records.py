@@ -99,7 +99,8 @@ def record_writer(format: OutputFormat, *, scores: bool) -> Callable[[Record, Al
 
 
 def _words_line(pair: SentencePair, alignment: Alignment) -> str:
-    return " ".join(f"{pair.source[link.source]}<sep>{pair.target[link.target]}" for link in alignment.links)
+    line = " ".join(f"{pair.source[link.source]}<sep>{pair.target[link.target]}" for link in alignment.links)
+    return line.replace("\n", " ")  # JSON words may hold line ends, and lines must stay lines
 
 
 def _json_record(record: Record, alignment: Alignment) -> dict[str, object]:

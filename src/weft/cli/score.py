@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from weft.cli.output import say, write_lines
+from weft.cli.output import only_one_stdin, say, write_lines
 from weft.errors import SettingError
 from weft.text.lines import Path, display_name, rereadable
 from weft.types import GoldAlignment, SentencePair, WordPair
@@ -53,8 +53,7 @@ def score(
 
     if (source is None) != (target is None):
         raise SettingError("--source and --target belong together: give both or none.")
-    if [gold, *systems, source, target].count("-") > 1:
-        raise SettingError("only one input can be stdin.")
+    only_one_stdin(gold, *systems, source, target)
     with ExitStack() as stack:
         gold_file = stack.enter_context(rereadable(gold))
         texts = None

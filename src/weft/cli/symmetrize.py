@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from weft.cli.output import write_lines
+from weft.cli.output import only_one_stdin, write_lines
 from weft.extraction.symmetrize import Symmetrization, symmetrize_alignments
 from weft.text.lines import display_name, read_together
 from weft.text.links import LinkFormat, format_links, read_links
@@ -28,6 +28,7 @@ def symmetrize(
 
     Example: weft symmetrize forward.links backward.links --method grow-diag-final-and > both.links
     """
+    only_one_stdin(forward, backward)
     lines = LinkFormat.PHARAOH_SCORES if scores else LinkFormat.PHARAOH
     write_lines(output, format_links(_combined(forward, backward, method, reversed_backward), lines))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,6 +39,7 @@ def tune(
     tunable = Tunable(model, device=device, dtype=dtype, batch_tokens=batch_tokens)
     if output is None and tunable.folder is None:
         raise SettingError(f"{model} is not a folder of yours; say with --output where the tuned model should go.")
+    _check_writable(Path(output) if output else tunable.folder)
     tuned = tune(
         tunable.load,
         tunable.layers(_numbers(layers)),
@@ -50,13 +53,28 @@ def tune(
         tunable.store(best.layer, best.settings)
     else:
         Aligner(tunable.load(best.layer), best.settings).save_pretrained(output)
-    print(f"best: {_described(best)}")
-    print(f"link probabilities were off by {tuned.error_before:.3f}, calibrated by {tuned.error_after:.3f}")
+    _print_line(f"best: {_described(best)}")
+    if tuned.error_before is None:
+        _print_line("too few links to calibrate probabilities by")
+    else:
+        _print_line(f"link probabilities were off by {tuned.error_before:.3f}, calibrated by {tuned.error_after:.3f}")
     say(f"stored in {Path(output or str(tunable.folder)) / 'weft.json'}")
 
 
+def _check_writable(folder: Path | None) -> None:
+    """Better before hours of trying than after."""
+    if folder is not None and folder.exists() and not (folder.is_dir() and os.access(folder, os.W_OK)):
+        raise SettingError(f"{folder} is no folder that can be written to.")
+
+
 def _print_trial(trial: Trial) -> None:
-    print(_described(trial), flush=True)
+    _print_line(_described(trial))
+
+
+def _print_line(text: str) -> None:
+    """What is found is stored even if nobody reads along any more."""
+    with contextlib.suppress(BrokenPipeError):
+        print(text, flush=True)
 
 
 def _described(trial: Trial) -> str:

@@ -11,6 +11,7 @@ from tokenizers import Tokenizer
 
 from weft.encoding.encoder import IntArray, TransformerEncoder
 from weft.encoding.subwords import FastTokenizer
+from weft.errors import WeftError
 
 DEFAULT_BATCH_TOKENS = 2048
 
@@ -24,14 +25,18 @@ class OnnxEncoder(TransformerEncoder):
         # Batches differ in shape all the time; remembering an arena for each would only grow the memory.
         options.enable_mem_pattern = False
         options.log_severity_level = 3
-        self._session = onnxruntime.InferenceSession(
-            str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
-        )
+        try:
+            self._session = onnxruntime.InferenceSession(
+                str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
+            )
+            tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        except Exception as error:  # both libraries raise errors of their own for damaged files
+            raise WeftError(f"cannot load the model in {folder}: {str(error).splitlines()[0]}") from error
         self._inputs = {item.name for item in self._session.get_inputs()}
         output = self._session.get_outputs()[0]
         self._output = output.name
         super().__init__(
-            FastTokenizer(Tokenizer.from_file(str(folder / "tokenizer.json"))),
+            FastTokenizer(tokenizer),
             width=output.shape[-1],
             max_length=max_length,
             batch_tokens=batch_tokens or DEFAULT_BATCH_TOKENS,

@@ -46,8 +46,8 @@ class TorchEncoder(TransformerEncoder):
         n_layers = config.num_hidden_layers
         if not 0 <= layer <= n_layers:
             raise SettingError(f"layer {layer} is not there: {model} has layers 0 (embeddings) to {n_layers}.")
-        self._model = _load_cut(model, config, layer).to(self.device, _dtype(dtype)).eval()
-        self.library_tokenizer = quietly(transformers.AutoTokenizer.from_pretrained, str(model))
+        self._model = _moved(_load_cut(model, config, layer), self.device, _dtype(dtype)).eval()
+        self.library_tokenizer = load_tokenizer(model, config.vocab_size)
         kind = self.device.type if self.device.type in DEFAULT_BATCH_TOKENS else "cuda"
         super().__init__(
             wrap_tokenizer(self.library_tokenizer),
@@ -72,7 +72,10 @@ class TorchEncoder(TransformerEncoder):
             inputs = {"input_ids": self._indices(ids), "attention_mask": self._indices(mask)}
             # Similarities are computed in float32 whatever the encoder ran in: dot products reach hundreds,
             # where neighbouring bfloat16 numbers differ by 2.
-            return self._model(**inputs).last_hidden_state.float()
+            try:
+                return self._model(**inputs).last_hidden_state.float()
+            except torch.OutOfMemoryError as error:
+                raise WeftError(f"out of memory; lower --batch-tokens (now {self.batch_tokens:,}).") from error
 
 
 def load_config(model: str | Path) -> Any:
@@ -80,8 +83,28 @@ def load_config(model: str | Path) -> Any:
     try:
         return quietly(transformers.AutoConfig.from_pretrained, str(model))
     except (OSError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise WeftError(f"cannot load the model {model}: {reason} Give a folder or the name of a model.") from error
+        raise WeftError(
+            f"cannot load the model {model}: {_first_line(error)} Give a folder or a model's name."
+        ) from error
+
+
+def load_tokenizer(model: str | Path, vocabulary: int) -> Any:
+    """The model's tokenizer; without its files the library makes up one that knows no words."""
+    try:
+        tokenizer = quietly(transformers.AutoTokenizer.from_pretrained, str(model))
+    except Exception as error:  # what a broken file raises depends on which one it is
+        raise WeftError(f"cannot load the tokenizer of {model}: {_first_line(error)}") from error
+    if len(tokenizer) < vocabulary / 2:
+        raise WeftError(
+            f"the tokenizer of {model} knows {len(tokenizer):,} tokens, the model {vocabulary:,}. "
+            "Are the tokenizer's files missing?"
+        )
+    return tokenizer
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
 
 
 def _load_cut(model: str | Path, config: Any, layer: int) -> Any:
@@ -89,14 +112,20 @@ def _load_cut(model: str | Path, config: Any, layer: int) -> Any:
     config.num_hidden_layers = layer
     try:
         loaded = quietly(transformers.AutoModel.from_pretrained, str(model), config=config, dtype=torch.float32)
-    except (OSError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise WeftError(f"cannot load the weights of {model}: {reason}") from error
+    except Exception as error:  # safetensors and torch have errors of their own for damaged files
+        raise WeftError(f"cannot load the weights of {model}: {_first_line(error)}") from error
     encoder = loaded.get_encoder() if config.is_encoder_decoder else loaded
     for name in _FINAL_NORMS if cut else ():
         if isinstance(getattr(encoder, name, None), torch.nn.Module):
             setattr(encoder, name, torch.nn.Identity())
     return encoder
+
+
+def _moved(model: Any, device: torch.device, dtype: torch.dtype) -> Any:
+    try:
+        return model.to(device, dtype)
+    except (RuntimeError, NotImplementedError) as error:
+        raise WeftError(f"the model cannot be put on {device}: {_first_line(error)}") from error
 
 
 def quietly(load: Any, *arguments: Any, **options: Any) -> Any:

@@ -13,6 +13,7 @@ from weft.extraction.symmetrize import Symmetrization
 from weft.extraction.words import Calibration
 
 # The paper's thresholds; for optimal transport ours is relative to the words' masses (docs/methods.md).
+LARGEST_ALPHA = 100
 DEFAULT_THRESHOLDS = {Method.SOFTMAX: 0.001, Method.ENTMAX: 0.0, Method.OT: 0.3}
 
 
@@ -30,10 +31,12 @@ class ExtractionSettings:
     def __post_init__(self) -> None:
         for name, kind in (("method", Method), ("cost", Cost), ("symmetrize", Symmetrization)):
             object.__setattr__(self, name, _choice(name, kind, getattr(self, name)))
-        if self.threshold is not None and not 0 <= self.threshold <= 1:
+        if self.threshold is not None and not (_is_number(self.threshold) and 0 <= self.threshold <= 1):
             raise SettingError(f"`threshold` must be between 0 and 1, got {self.threshold}.")
-        if not (math.isfinite(self.alpha) and self.alpha >= 1):
-            raise SettingError(f"`alpha` must be at least 1 (1 is softmax, 2 is sparsemax), got {self.alpha}.")
+        if not (_is_number(self.alpha) and 1 <= self.alpha <= LARGEST_ALPHA):
+            raise SettingError(
+                f"`alpha` must be at least 1 (softmax; 2 is sparsemax) and at most {LARGEST_ALPHA}, got {self.alpha}."
+            )
 
     @property
     def effective_threshold(self) -> float:
@@ -51,9 +54,14 @@ class ExtractionSettings:
     def updated(self, **changes: Any) -> ExtractionSettings:
         """A copy with the changes that are not None; another method starts from its own threshold, uncalibrated."""
         given = {name: value for name, value in changes.items() if value is not None}
-        if any(given.get(name, getattr(self, name)) != getattr(self, name) for name in ("method", "alpha", "cost")):
-            given = {"threshold": None, "calibration": None, **given}
-        return replace(self, **given)
+        changed = replace(self, **given)
+        if changed._way() == self._way():
+            return changed
+        return replace(changed, **{"threshold": None, "calibration": None, **given})
+
+    def _way(self) -> tuple[object, ...]:
+        """The method with the parameter that means something to it."""
+        return self.method, {Method.ENTMAX: self.alpha, Method.OT: self.cost}.get(self.method)
 
     def to_json(self) -> dict[str, Any]:
         """The settings as `weft.json` holds them; what is not set is left out."""
@@ -63,9 +71,23 @@ class ExtractionSettings:
     def from_json(cls, record: dict[str, Any]) -> ExtractionSettings:
         """Read settings; names that belong to other parts of `weft.json` are passed over."""
         known = {field.name: record[field.name] for field in fields(cls) if field.name in record}
-        if isinstance(curve := known.get("calibration"), dict):
-            known["calibration"] = Calibration(tuple(curve["scores"]), tuple(curve["probabilities"]))
+        if "calibration" in known:
+            known["calibration"] = _curve(known["calibration"])
         return cls(**known)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def _curve(record: object) -> Calibration:
+    try:
+        scores, probabilities = (tuple(map(float, record[name])) for name in ("scores", "probabilities"))  # type: ignore[index]
+    except (KeyError, TypeError, ValueError) as error:
+        raise SettingError("`calibration` must hold two lists of numbers, scores and probabilities.") from error
+    if not scores or len(scores) != len(probabilities):
+        raise SettingError("`calibration` must hold as many scores as probabilities, and at least one.")
+    return Calibration(scores, probabilities)
 
 
 def _choice(name: str, kind: type[StrEnum], value: str) -> StrEnum:

@@ -26,6 +26,7 @@ IntArray = npt.NDArray[np.int64]
 
 _BY_STRIPS = (Method.SOFTMAX, Method.ENTMAX, Method.ARGMAX)
 _STRIP_CELLS = 1 << 20
+_GATHERED_LINKS = 1 << 15
 
 
 def suits(shape: tuple[int, int], method: Method, *, limit: int) -> bool:
@@ -87,12 +88,17 @@ def _combined(forward: IntArray, backward: IntArray, width: int, method: Symmetr
 def _scores(source: Any, target: Any, rows: IntArray, columns: IntArray) -> npt.NDArray[np.float64]:
     """The raw score (words.raw_scores) of the given subword links only."""
     xp, device = array_namespace(source), getattr(source, "device", "cpu")
-    i, j = (to_device(xp.asarray(index), device) for index in (rows, columns))
-    products = xp.sum(source[i] * target[j], axis=-1)
     n, m = source.shape[0], target.shape[0]
-    there = xp.exp(products / m**0.5 - _log_totals(source, target, m**0.5)[i])
-    back = xp.exp(products / n**0.5 - _log_totals(target, source, n**0.5)[j])
-    return np.asarray(to_device(harmonic_mean(there, back), "cpu"), dtype=np.float64)
+    row_totals, column_totals = _log_totals(source, target, m**0.5), _log_totals(target, source, n**0.5)
+    scores = np.empty(len(rows))
+    for first in range(0, len(rows), _GATHERED_LINKS):
+        part = slice(first, first + _GATHERED_LINKS)
+        i, j = (to_device(xp.asarray(index[part]), device) for index in (rows, columns))
+        products = xp.sum(source[i] * target[j], axis=-1)
+        there = xp.exp(products / m**0.5 - row_totals[i])
+        back = xp.exp(products / n**0.5 - column_totals[j])
+        scores[part] = np.asarray(to_device(harmonic_mean(there, back), "cpu"))
+    return scores
 
 
 def _log_totals(rows: Any, columns: Any, temperature: float) -> Any:

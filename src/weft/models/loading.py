@@ -41,6 +41,8 @@ def load_encoder(
     folder = model_folder(model)
     if folder is None and str(model) in (DEFAULT_MODEL, STAND_IN):
         return _load_stand_in(str(model))
+    if not str(model):
+        raise SettingError("`model` must be a name or a folder, got nothing.")
     if folder is None and (str(model).startswith((".", "/", "~")) or str(model).count("/") > 1):
         raise WeftError(f"there is no folder {model}.")
     stored = read_settings(folder) if folder else {}
@@ -58,7 +60,7 @@ def model_folder(model: str | Path) -> Path | None:
     built_in = Path(__file__).parent / str(model)
     if "/" not in str(model) and (built_in / "tokenizer.json").is_file():
         return built_in
-    return Path(model) if Path(model).is_dir() else None
+    return Path(model) if str(model) and Path(model).is_dir() else None
 
 
 def _load_stand_in(name: str) -> tuple[Encoder, ExtractionSettings]:
@@ -145,6 +147,8 @@ class Tunable:
         self._model = model
         self._options: dict[str, Any] = {"device": device, "dtype": dtype, "batch_tokens": batch_tokens}
         self.folder = model_folder(model)
+        if self.folder is None and str(model) in (DEFAULT_MODEL, STAND_IN):
+            raise SettingError("the stand-in has nothing to tune; give --model a folder or the name of an encoder.")
         self._stored = read_settings(self.folder) if self.folder else {}
         self.settings = ExtractionSettings.from_json(self._stored)
 

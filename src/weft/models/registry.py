@@ -57,6 +57,9 @@ def read_settings(folder: Path) -> dict[str, Any]:
         raise FormatError(str(path), None, f"expected JSON ({error}).") from error
     if not isinstance(record, dict):
         raise FormatError(str(path), None, "expected a JSON object with weft's settings.")
+    for name in ("layer", "max_length"):
+        if type(record.get(name, 0)) is not int:
+            raise FormatError(str(path), None, f"expected `{name}` to be a whole number, found {record[name]!r}.")
     return record
 
 

@@ -58,7 +58,7 @@ class _Evidence:
         for link in links:
             if self.zero is None and 0 in link.words:
                 self.zero = line
-            if sentence and self.length is None:
+            if sentence and sentence.source and self.length is None:
                 lengths = (len(sentence.source), len(sentence.target))
                 equal = [index for index, length in zip(link.words, lengths, strict=True) if index == length]
                 self.length = (line, equal[0]) if equal else None
@@ -67,7 +67,7 @@ class _Evidence:
 def _gather(gold: Path, sentences: Iterable[SentencePair] | None) -> _Evidence:
     evidence = _Evidence()
     rows = zip(read_numbered_links(gold), repeat(None) if sentences is None else sentences, strict=False)
-    for (line, links), sentence in rows:
+    for (line, links, _), sentence in rows:
         evidence.add(line, links, sentence)
         if evidence.zero and (evidence.length or sentences is None):
             break

@@ -10,16 +10,15 @@ from itertools import repeat
 
 import numpy as np
 
-from weft.errors import FormatError
+from weft.errors import FormatError, WeftError
 from weft.scoring.counts import Counts, IntArray, Rates, count_sentence
 from weft.scoring.significance import bootstrap_interval, permutation_test
 from weft.text.lines import Path, display_name, read_together, read_two_together
-from weft.text.links import read_numbered_links
+from weft.text.links import NumberedLinks, read_numbered_links
 from weft.text.pairs import read_pairs
 from weft.types import Alignment, GoldAlignment, Link, SentencePair, WordPair
 from weft.version import __version__
 
-NumberedLinks = tuple[int, list[Link]]
 Observer = Callable[[SentencePair, GoldAlignment, list[set[WordPair]]], None]
 
 
@@ -83,16 +82,19 @@ def score_files(
     readers = [read_numbered_links(path, base=base) for path, base in zip(paths, bases, strict=True)]
     counts = [_CountRows() for _ in systems]
     for row, sentence in _with_sentences([display_name(path) for path in paths], readers, sentences):
-        truth = GoldAlignment.of(row[0][1])
+        truth = GoldAlignment.of(row[0].links)
         if ignore_possible:
             truth = truth.only_sure()
-        links = [{(link[0], link[1]) for link in found} for _, found in row[1:]]
+        links = [{(link[0], link[1]) for link in found} for _, found, _ in row[1:]]
         for column, found in zip(counts, links, strict=True):
             column.append(count_sentence(truth, found))
         if sentence:
-            _check_range(paths, bases, row, sentence)
+            for path, base, numbered in zip(paths, bases, row, strict=True):
+                check_range(path, numbered.line, numbered.links, sentence, base=base)
             if observe:
                 observe(sentence, truth, links)
+    if not len(counts[0]):
+        raise WeftError(f"{display_name(gold)} holds no sentences to score.")
     signature = _signature(
         len(counts[0]), ignore_possible=ignore_possible, gold_base=gold_base, system_base=system_base
     )
@@ -137,18 +139,16 @@ class _CountRows:
         return np.frombuffer(self._flat, dtype=np.int32).reshape(-1, len(Counts._fields)).astype(np.int64)
 
 
-def _check_range(
-    paths: Sequence[Path], bases: Sequence[int], row: Sequence[NumberedLinks], sentence: SentencePair
-) -> None:
+def check_range(path: Path, line: int, links: Iterable[Link], sentence: SentencePair, *, base: int = 0) -> None:
+    """Raise a FormatError for the first link that points behind a sentence's end."""
     lengths = (len(sentence.source), len(sentence.target))
-    for path, base, (line, links) in zip(paths, bases, row, strict=True):
-        for link in links:
-            if link[0] >= lengths[0] or link[1] >= lengths[1]:
-                message = (
-                    f"the link {link[0] + base}-{link[1] + base} is out of range: source and target have "
-                    f"{lengths[0]} and {lengths[1]} words, counted from {base}."
-                )
-                raise FormatError(display_name(path), line, message)
+    for link in links:
+        if link[0] >= lengths[0] or link[1] >= lengths[1]:
+            message = (
+                f"the link {link[0] + base}-{link[1] + base} is out of range: source and target have "
+                f"{lengths[0]} and {lengths[1]} words, counted from {base}."
+            )
+            raise FormatError(display_name(path), line, message)
 
 
 def _signature(sentences: int, *, ignore_possible: bool, gold_base: int, system_base: int) -> str:
@@ -159,6 +159,7 @@ def _signature(sentences: int, *, ignore_possible: bool, gold_base: int, system_
         "system-base": system_base,
         "interval": "bootstrap-1000",
         "test": "permutation-1000",
+        "seed": 12345,
         "version": __version__,
     }
     return "|".join(f"{key}:{value}" for key, value in parts.items())

@@ -5,7 +5,7 @@ All rates are in percent, as papers print them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -32,12 +32,6 @@ def count_sentence(gold: GoldAlignment, links: Set[WordPair]) -> Counts:
     sure_hits = len(links & gold.sure)
     possible_hits = sure_hits if gold.possible is gold.sure else len(links & gold.possible)
     return Counts(sure_hits, possible_hits, len(links), len(gold.sure))
-
-
-def count_corpus(rows: Iterable[Counts]) -> IntArray:
-    """Stack sentence counts into an array of shape (sentences, 4)."""
-    flat = np.fromiter((count for row in rows for count in row), dtype=np.int64)
-    return flat.reshape(-1, len(Counts._fields))
 
 
 @dataclass(frozen=True, slots=True)

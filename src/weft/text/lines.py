@@ -19,7 +19,7 @@ from shutil import copyfileobj
 from tempfile import NamedTemporaryFile
 from typing import IO, Any, BinaryIO, TypeVar, cast
 
-from weft.errors import FormatError, LineCountError
+from weft.errors import FormatError, LineCountError, WeftError
 
 Path = str | PathLike[str]
 OnError = Callable[[FormatError], None]
@@ -55,8 +55,13 @@ def rereadable(path: Path) -> Iterator[Path]:
     if isfile(path):
         yield path
         return
-    with NamedTemporaryFile(prefix="weft-") as copy, open_bytes(path) as stream:
-        copyfileobj(stream, copy)
+    with NamedTemporaryFile(prefix="weft-") as copy:
+        try:
+            with open_bytes(path) as stream:
+                copyfileobj(stream, copy)
+        except Exception as error:
+            _explain_damage(error, path, None)
+            raise
         copy.flush()
         yield _Spooled(display_name(path), copy.name)
 
@@ -65,6 +70,8 @@ def rereadable(path: Path) -> Iterator[Path]:
 def open_bytes(path: Path) -> Iterator[BinaryIO]:
     """Open a file (`-` is stdin) and decompress it if its first bytes say gzip, xz or zstandard."""
     if fspath(path) == STDIN:
+        if sys.stdin is None:
+            raise WeftError("stdin is closed; name a file instead.")
         yield _decompressed(sys.stdin.buffer)
     else:
         with open(path, "rb") as file:
@@ -84,10 +91,9 @@ def read_lines(path: Path) -> Iterator[bytes]:
                 if number == 1 and line.startswith(_BOM):
                     line = line[len(_BOM) :]
                 yield line.removesuffix(b"\n").removesuffix(b"\r")
-    except _broken_archive() as error:
-        raise FormatError(
-            display_name(path), number + 1, f"the compressed data is damaged or cut short ({error}). Fetch it again."
-        ) from error
+    except Exception as error:
+        _explain_damage(error, path, number + 1)
+        raise
 
 
 def decode(line: bytes, path: Path, number: int) -> str:
@@ -183,6 +189,8 @@ _OPENERS: dict[bytes, Callable[[BinaryIO], BinaryIO]] = {
 }
 
 
-def _broken_archive() -> tuple[type[Exception], ...]:
-    """What the decompressors raise for data that is damaged or cut short."""
-    return (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, zstandard().ZstdError)
+def _explain_damage(error: Exception, path: Path, line: int | None) -> None:
+    """Raise a FormatError if it was a decompressor that complained."""
+    if isinstance(error, EOFError | gzip.BadGzipFile | zlib.error | lzma.LZMAError | zstandard().ZstdError):
+        message = f"the compressed data is damaged or cut short ({error}). Fetch it again."
+        raise FormatError(display_name(path), line, message) from error

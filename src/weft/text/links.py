@@ -6,12 +6,14 @@ Link files are read as bytes: their tokens are ASCII, and a token seen before is
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
-from itertools import chain, groupby
+from itertools import chain, groupby, repeat
+from typing import NamedTuple
 
 from weft.errors import FormatError
 from weft.text.lines import Path, decode, display_name, read_lines
@@ -42,13 +44,21 @@ def read_links(path: Path, *, format: LinkFormat | str = LinkFormat.AUTO, base: 
     `base` is the number of the first word in Pharaoh and talp files: 0, or 1 in some gold sets. NAACL counts from 1
     (0 is NULL and dropped) and JSONL from 0 whatever `base` says.
     """
-    for _, links in read_numbered_links(path, format=format, base=base):
-        yield Alignment.of(links)
+    for row in read_numbered_links(path, format=format, base=base):
+        yield Alignment.of(row.links, row.score)
+
+
+class NumberedLinks(NamedTuple):
+    """The links of one sentence as they stand in a file, with the line they came from."""
+
+    line: int
+    links: list[Link]
+    score: float | None = None
 
 
 def read_numbered_links(
     path: Path, *, format: LinkFormat | str = LinkFormat.AUTO, base: int = 0
-) -> Iterator[tuple[int, list[Link]]]:
+) -> Iterator[NumberedLinks]:
     """Like `read_links`, but the links stay as they stand in the file, each sentence with the line it came from."""
     lines = read_lines(path)
     if format == LinkFormat.AUTO:
@@ -56,16 +66,18 @@ def read_numbered_links(
     if format == LinkFormat.NAACL:
         yield from _read_naacl(lines, path)
         return
-    parse = _parse_jsonl if format == LinkFormat.JSONL else _Tokens(LinkFormat(format), base).parse
+    tokens = _Tokens(LinkFormat(format), base)
     for number, line in enumerate(lines, start=1):
         try:
-            links = parse(line)
+            row = (
+                _parse_jsonl(line, number) if format == LinkFormat.JSONL else NumberedLinks(number, tokens.parse(line))
+            )
         except UnicodeDecodeError:
             decode(line, path, number)
             raise
         except ValueError as error:
             raise FormatError(display_name(path), number, str(error)) from error
-        yield number, links
+        yield row
 
 
 def recognise(path: Path) -> LinkFormat:
@@ -74,13 +86,12 @@ def recognise(path: Path) -> LinkFormat:
 
 
 def _recognised(lines: Iterator[bytes]) -> tuple[LinkFormat, Iterator[bytes]]:
-    seen = []
+    blank = 0
     for line in lines:
-        seen.append(line)
         if line.strip():
-            break
-    decisive = seen[-1].strip() if seen else b""
-    return _format_of(decisive), chain(seen, lines)
+            return _format_of(line.strip()), chain(repeat(b"", blank), [line], lines)
+        blank += 1
+    return LinkFormat.TALP, repeat(b"", blank)
 
 
 def _format_of(line: bytes) -> LinkFormat:
@@ -141,7 +152,7 @@ def _score(digits: bytes | None) -> float | None:
     return score
 
 
-def _read_naacl(lines: Iterable[bytes], path: Path) -> Iterator[tuple[int, list[Link]]]:
+def _read_naacl(lines: Iterable[bytes], path: Path) -> Iterator[NumberedLinks]:
     """Group the lines by sentence. Sentences without a line in between are empty."""
     previous = 0
     rows = (_parse_naacl(line, path, number) for number, line in enumerate(lines, start=1) if line.strip())
@@ -150,8 +161,8 @@ def _read_naacl(lines: Iterable[bytes], path: Path) -> Iterator[tuple[int, list[
         if not previous < sentence <= previous + _LARGEST_GAP:
             message = f"sentence {sentence} after sentence {previous}; sort the file by sentence, counted from 1."
             raise FormatError(display_name(path), first[1], message)
-        yield from ((first[1], []) for _ in range(previous + 1, sentence))
-        yield first[1], [link for _, _, link in chain((first,), group) if link]
+        yield from (NumberedLinks(first[1], []) for _ in range(previous + 1, sentence))
+        yield NumberedLinks(first[1], [link for _, _, link in chain((first,), group) if link])
         previous = sentence
 
 
@@ -168,13 +179,16 @@ def _parse_naacl(line: bytes, path: Path, number: int) -> tuple[int, int, Link |
     return int(match[1]), number, link
 
 
-def _parse_jsonl(line: bytes) -> list[Link]:
+def _parse_jsonl(line: bytes, number: int) -> NumberedLinks:
     if not line.strip():
-        return []
+        return NumberedLinks(number, [])
     record = parse_json_object(line.decode("utf-8"))
+    if not {"links", "sure", "possible"} & record.keys():
+        raise ValueError(f'expected "links", found {shorten(", ".join(record))}.')
     sure = chain(_json_links(record, "links"), _json_links(record, "sure"))
     links = [_json_link(item, sure=True) for item in sure]
-    return links + [_json_link(item, sure=False) for item in _json_links(record, "possible")]
+    links += [_json_link(item, sure=False) for item in _json_links(record, "possible")]
+    return NumberedLinks(number, links, _json_number(record.get("score")))
 
 
 def _json_links(record: dict[str, object], key: str) -> list[object]:
@@ -186,10 +200,18 @@ def _json_links(record: dict[str, object], key: str) -> list[object]:
 
 def _json_link(item: object, *, sure: bool) -> Link:
     if isinstance(item, list) and len(item) in (2, 3) and all(type(index) is int and index >= 0 for index in item[:2]):
-        score = item[2] if len(item) == 3 else None
-        if score is None or (isinstance(score, int | float) and math.isfinite(score)):
-            return Link(item[0], item[1], None if score is None else float(score), sure)
+        return Link(item[0], item[1], _json_number(item[2]) if len(item) == 3 else None, sure)
     raise ValueError(f"expected a link [i, j] or [i, j, score], found {shorten(json.dumps(item))}.")
+
+
+def _json_number(value: object) -> float | None:
+    """A score, or None for null; whole numbers beyond what a float can hold are no scores."""
+    if value is None:
+        return None
+    with contextlib.suppress(OverflowError):
+        if isinstance(value, int | float) and math.isfinite(value):
+            return float(value)
+    raise ValueError(f"expected a number as score, found {shorten(json.dumps(value))}.")
 
 
 def format_links(

@@ -71,11 +71,14 @@ def read_texts(
     if target is not None:
         yield from _read_two_files(path, target, on_error)
         return
-    parse = None if format == PairFormat.AUTO else _PARSERS[PairFormat(format)]
+    guessing = format == PairFormat.AUTO
+    parse = None if guessing else _PARSERS[PairFormat(format)]
     for number, line in enumerate(read_lines(path), start=1):
         try:
             text = decode(line, path, number)
-            parse = parse or _recognise(text)
+            if guessing and (parse is None or (parse is _parse_tsv and "\t" not in text)):
+                # One odd line with a tab at the start must not spoil a file of bars.
+                parse = _recognise(text) or parse
             sides = _checked(parse(text) if parse else _no_format(text))
         except (FormatError, ValueError) as error:
             _report(error, path, number, on_error)

@@ -31,7 +31,8 @@ def test_another_method_forgets_threshold_and_calibration():
     assert tuned.updated(method="entmax").threshold is None
     assert tuned.updated(method="entmax").calibration is None
     assert tuned.updated(method="softmax", alpha=None) == tuned
-    assert tuned.updated(cost="dot").calibration is None
+    assert tuned.updated(cost="dot", alpha=1.7).calibration == tuned.calibration
+    assert tuned.updated(cost="dot").threshold == 0.2
     assert tuned.updated(threshold=0.3).calibration == tuned.calibration
     assert tuned.updated(method="entmax", threshold=0.5).threshold == 0.5
 
@@ -44,6 +45,7 @@ def test_another_method_forgets_threshold_and_calibration():
         ({"threshold": float("nan")}, "`threshold` must be between 0 and 1"),
         ({"alpha": 0.5}, "`alpha` must be at least 1"),
         ({"alpha": float("inf")}, "`alpha` must be at least 1"),
+        ({"alpha": 1e308}, "`alpha` must be at least 1"),
         ({"method": "magic"}, "`method` must be one of softmax, entmax, ot, argmax, itermax, match, got 'magic'"),
         ({"cost": "free"}, "`cost` must be one of cosine"),
         ({"symmetrize": "x"}, "`symmetrize` must be one of intersection"),

@@ -43,9 +43,9 @@ def test_naacl_counts_from_1_drops_null_and_fills_gaps(read):
 
 
 def test_jsonl(read):
-    content = '{"links": [[0, 0], [1, 2, 0.5]], "possible": [[2, 2]]}\n{}\n\n{"sure": [[3, 3]]}\n'
-    first = Alignment((Link(0, 0), Link(1, 2, 0.5), Link(2, 2, None, False)))
-    assert read(content) == [first, Alignment(), Alignment(), Alignment((Link(3, 3),))]
+    content = '{"links": [[0, 0], [1, 2, 0.5]], "possible": [[2, 2]], "score": 0.25}\n\n{"sure": [[3, 3]]}\n'
+    first = Alignment((Link(0, 0), Link(1, 2, 0.5), Link(2, 2, None, False)), 0.25)
+    assert read(content) == [first, Alignment(), Alignment((Link(3, 3),))]
 
 
 def test_double_links_are_one_and_the_sure_one_wins(read):
@@ -74,7 +74,9 @@ def test_double_links_are_one_and_the_sure_one_wins(read):
         ('{"links": [[0]]}\n', "auto", "expected a link [i, j] or [i, j, score], found '[0]'."),
         ('{"links": [[true, 1]]}\n', "auto", "expected a link"),
         ('{"links": [[0, -1]]}\n', "auto", "expected a link"),
-        ('{"links": [[0, 1, NaN]]}\n', "auto", "expected a link"),
+        ('{"links": [[0, 1, NaN]]}\n', "auto", "expected a number as score, found 'NaN'."),
+        ('{"links": [[0, 1, 1' + "0" * 400 + "]]}\n", "auto", "expected a number as score"),
+        ('{"foo": 1}\n', "auto", "expected \"links\", found 'foo'."),
         (b'{"links": "\xff"}\n', "auto", "expected UTF-8, found the byte ff"),
     ],
 )
@@ -92,7 +94,7 @@ def test_an_index_0_where_words_count_from_1(read):
 def test_numbered_links_keep_what_the_file_says(tmp_path):
     path = tmp_path / "links"
     path.write_text("1-1 0-0 1-1\n")
-    assert list(read_numbered_links(path)) == [(1, [Link(1, 1), Link(0, 0), Link(1, 1)])]
+    assert list(read_numbered_links(path)) == [(1, [Link(1, 1), Link(0, 0), Link(1, 1)], None)]
 
 
 @pytest.mark.parametrize(
@@ -118,6 +120,9 @@ KEEPS = {
 @given(data=st.data())
 def test_what_is_written_is_read_back(tmp_path_factory, format, data):
     written = data.draw(st.lists(alignments(**KEEPS[format]), min_size=1))
+    if format == "jsonl":
+        score = data.draw(st.none() | st.floats(0, 1))
+        written = [Alignment(alignment.links, score) for alignment in written]
     path = tmp_path_factory.mktemp("links") / "file"
     path.write_text("".join(format_links(written, format)))
     assert list(read_links(path, format=format)) == written

@@ -46,9 +46,14 @@ def test_a_line_of_braces_is_not_json(write):
 
 def test_the_format_is_found_behind_bad_lines(write):
     problems = []
-    pairs = list(read_pairs(write("\nno separator\na b\tc\nd ||| e\n"), on_error=problems.append))
-    assert pairs[:3] == [NOTHING, NOTHING, SentencePair(("a", "b"), ("c",))]
+    pairs = list(read_pairs(write("\nno separator\na b\tc\nd\n"), on_error=problems.append))
+    assert pairs == [NOTHING, NOTHING, SentencePair(("a", "b"), ("c",)), NOTHING]
     assert [error.line for error in problems] == [1, 2, 4]
+
+
+def test_an_odd_first_line_with_a_tab_does_not_spoil_a_file_of_bars(write):
+    pairs = list(read_pairs(write("oops\tno bars\na ||| b\nc\td ||| e\n")))
+    assert pairs[1:] == [SentencePair(("a",), ("b",)), SentencePair(("c", "d"), ("e",))]
 
 
 def test_words_are_split_at_ascii_blanks_only():

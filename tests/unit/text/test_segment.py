@@ -357,7 +357,7 @@ class TestChoice:
         [(language, module, text) for language, text in zip(LIBRARIES, ("かな", "漢字", "한글", "ไทย"), strict=True)
          for module in LIBRARIES[language]],
     )  # fmt: skip
-    def test_missing_library(self, language, module, text, monkeypatch):
+    def test_missing_library(self, language, module, text, monkeypatch, caplog):
         for name in [name for name in sys.modules if re.match(rf"{module}(\.|$)", name)]:
             monkeypatch.delitem(sys.modules, name)
         monkeypatch.setitem(sys.modules, module, None)
@@ -369,8 +369,13 @@ class TestChoice:
         assert caught.value.extra == language
         if language != "ko":
             assert words("plain text still works") == ["plain", "text", "still", "works"]
-            with pytest.raises(MissingExtraError):
-                segmenter_for(None)(text)
+            # Where nobody named the language a warning is enough, and one of them.
+            segment._warn_once.cache_clear()
+            with caplog.at_level("WARNING", "weft"):
+                pieces = [segmenter_for(None)(f"{text} abc") for _ in range(3)]
+            assert pieces[0].words[-1] == "abc"
+            assert len(caplog.records) == 1
+            assert f"pip install 'weft[{language}]'" in caplog.text
 
     def test_tokens_that_the_library_rewrote_are_passed_over(self, monkeypatch):
         rewriting = type("rjieba", (), {"cut": staticmethod(lambda text: ["我", "??", "北京", "", "我"])})
