@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from weft.errors import FormatError, SettingError
+from weft.training.config import CorpusConfig, TrainingConfig
+
+TOML = """
+output = "out"
+objectives = ["tlm", "so"]
+learning_rate = 1e-3
+
+[guide]
+strict = 0.1
+
+[[corpus]]
+path = "de-en.txt"
+links = "de-en.links"
+weight = 0.5
+
+[[corpus]]
+path = "fr-en.txt"
+limit = 200000
+"""
+
+
+def test_a_toml_file_is_read_and_options_win(tmp_path):
+    (tmp_path / "run.toml").write_text(TOML)
+    config = TrainingConfig.read(tmp_path / "run.toml", learning_rate=2e-3, batch_size=None)
+    assert config.corpora == (
+        CorpusConfig("de-en.txt", links="de-en.links", weight=0.5), CorpusConfig("fr-en.txt", limit=200_000),
+    )  # fmt: skip
+    assert (config.learning_rate, config.batch_size, config.guide.strict) == (2e-3, 8, 0.1)
+
+
+def test_the_defaults_are_the_papers():
+    config = TrainingConfig("out", (CorpusConfig("x"),))
+    assert (config.learning_rate, config.batch_size, config.epochs) == (2e-5, 8, 1)
+    assert config.objectives == ("mlm", "tlm", "so", "psi")
+    assert config.guide.threshold == 0.001
+
+
+def test_what_was_run_is_saved_and_can_be_run_again(tmp_path):
+    (tmp_path / "run.toml").write_text(TOML)
+    config = TrainingConfig.read(tmp_path / "run.toml")
+    config.save(tmp_path / "training.json")
+    assert TrainingConfig.from_record(json.loads((tmp_path / "training.json").read_text())) == config
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"objectives": ["tlm", "magic"]}, "`objectives` must be some of mlm, tlm, so, psi, co, got magic"),
+        ({"objectives": []}, "`objectives` must name at least one"),
+        ({"corpora": []}, "`corpora` must name at least one"),
+        ({"batch_size": 0}, "`batch_size` must be at least 1, got 0"),
+        ({"learning_rate": 0}, "`learning_rate` must be above 0"),
+        ({"warmup": 1}, "`warmup` must be at least 0 and under 1"),
+        ({"precision": "int4"}, "`precision` must be no, bf16 or fp16"),
+        ({"overlap": "ignore"}, "`overlap` must be error or drop"),
+        ({"lerning_rate": 1}, "there is no setting 'lerning_rate'; there are architecture, "),
+        ({"corpora": [{"pth": "x"}]}, "there is no setting 'pth'"),
+        ({"guide": {"stric": 1}}, "there is no setting 'stric'"),
+    ],
+)
+def test_mistakes_are_named(changes, message):
+    with pytest.raises(SettingError, match=message):
+        TrainingConfig.from_record({"output": "out", "corpora": [{"path": "x"}], **changes})
+
+
+def test_what_is_missing_is_named(tmp_path):
+    with pytest.raises(SettingError, match="lacks output and corpora"):
+        TrainingConfig.from_record({})
+    (tmp_path / "bad.toml").write_text("output = ")
+    with pytest.raises(FormatError, match=r"bad\.toml: expected TOML"):
+        TrainingConfig.read(tmp_path / "bad.toml")

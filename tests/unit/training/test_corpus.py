@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from models import word_piece_tokenizer
+from weft.encoding.subwords import FastTokenizer
+from weft.errors import FormatError, LineCountError, WeftError
+from weft.training.config import CorpusConfig
+from weft.training.corpus import Packing, pack, sampling_order
+
+TOKENIZER = FastTokenizer(word_piece_tokenizer())
+
+
+@pytest.fixture
+def packed(tmp_path):
+    def run(text: str, links: str | None = None, **options):
+        (tmp_path / "text").write_text(text)
+        if links is not None:
+            (tmp_path / "links").write_text(links)
+        corpus = CorpusConfig(str(tmp_path / "text"), links=None if links is None else str(tmp_path / "links"))
+        settings = {"max_subwords": 50, "exclude": (), "overlap": "error", "use_possible": True, **options}
+        number = len(list(tmp_path.glob("packed*")))
+        return pack([corpus], Packing(TOKENIZER, **settings), tmp_path / f"packed{number}")
+
+    return run
+
+
+def test_pairs_come_back_as_the_tokenizer_gives_them(packed):
+    corpus = packed("das Haus ||| the house\nschläft ||| sleeping dog\n", "0-0 1p1\n\n")
+    assert len(corpus) == 2
+    for number, sides in enumerate([(("das", "Haus"), ("the", "house")), (("schläft",), ("sleeping", "dog"))]):
+        source, target = TOKENIZER.split(sides)
+        pair = corpus[number]
+        assert pair.source_ids.tolist() == list(source.ids)
+        assert pair.source_words.tolist() == list(source.words)
+        assert pair.target_ids.tolist() == list(target.ids)
+        assert pair.target_words.tolist() == list(target.words)
+    assert corpus[0].links.tolist() == [[0, 0], [1, 1]]
+    assert corpus[1].links is None
+
+
+def test_possible_links_can_be_left_out(packed):
+    corpus = packed("a b ||| c d\ne ||| f\n", "0-0 1p1\n0p0\n", use_possible=False)
+    assert corpus[0].links.tolist() == [[0, 0]]
+    assert corpus[1].links is None
+
+
+def test_bad_double_and_long_lines_are_left_out_and_counted(packed):
+    corpus = packed("a ||| b\n\nrubbish\na ||| b\n" + "x " * 60 + "||| y\nc ||| d\n")
+    assert len(corpus) == 2
+    assert {name: count for name, count in corpus.counts.items() if count} == {
+        "pairs": 2, "bad lines": 2, "duplicates": 1, "too long": 1,
+    }  # fmt: skip
+
+
+def test_links_stay_in_step_with_lines_that_are_left_out(packed):
+    corpus = packed("a ||| b\n\nc d ||| e\n", "0-0\n\n1-0\n")
+    assert corpus[1].links.tolist() == [[1, 0]]
+
+
+def test_links_that_do_not_fit_are_named(packed):
+    with pytest.raises(FormatError, match=r"links:2: the link 0-3 is out of range: line 2 of .*text has 1 and 1 words"):
+        packed("a ||| b\nc ||| d\n", "0-0\n0-3\n")
+    with pytest.raises(LineCountError, match="has 2 lines but"):
+        packed("a ||| b\nc ||| d\n", "0-0\n")
+
+
+def test_sentences_of_test_sets_are_refused_or_dropped(packed, tmp_path):
+    (tmp_path / "test.src").write_text("Das ist ein Haus .\n12\n")
+    (tmp_path / "test.tgt").write_text("That is a café !\n12\n")
+    text = "gut ||| good\nfoo ||| that is a cafe\nDAS IST, ein Haus ||| bar\n34 ||| 34 x\n"
+    with pytest.raises(FormatError, match=r"text:2: this sentence is in the test set .*test"):
+        packed(text, exclude=(str(tmp_path / "test"),))
+    corpus = packed(text, exclude=(str(tmp_path / "test"),), overlap="drop")
+    assert corpus.counts["in test sets"] == 2
+    assert len(corpus) == 2
+
+
+def test_nothing_to_train_on_is_an_error(packed):
+    with pytest.raises(WeftError, match="gives no pair to train on"):
+        packed("rubbish\n")
+
+
+def test_a_packed_corpus_is_not_packed_again(packed, tmp_path):
+    packed("a ||| b\n")
+    corpus = CorpusConfig(str(tmp_path / "no longer there"))
+    again = pack([corpus], Packing(TOKENIZER, 50, (), "error", True), tmp_path / "packed0")
+    assert len(again) == 1
+
+
+def test_an_epoch_takes_every_pair_once_in_an_order_of_its_own():
+    orders = [sampling_order([(10, None), (5, None)], temperature=1, seed=1, epoch=epoch) for epoch in (0, 1, 0)]
+    assert sorted(orders[0].tolist()) == sorted(orders[1].tolist()) == list(range(15))
+    assert orders[0].tolist() != orders[1].tolist()
+    assert orders[0].tolist() == orders[2].tolist()
+
+
+def test_limits_and_temperatures():
+    limited = sampling_order([(100, 10), (20, None)], temperature=1, seed=1, epoch=0)
+    assert (np.sum(limited < 100), np.sum(limited >= 100)) == (10, 20)
+    warm = sampling_order([(900, None), (100, None)], temperature=2, seed=1, epoch=0)
+    assert len(warm) == 1000
+    assert np.sum(warm >= 900) == 250  # 10 / (30 + 10) of 1000, so pairs of the small corpus come again
+    assert set(warm[warm >= 900].tolist()) == set(range(900, 1000))

@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file
+
+from weft import Aligner
+from weft.errors import FormatError, SettingError
+from weft.training.config import TrainingConfig
+from weft.training.loop import train
+
+
+def config_of(toy, output, **changes):
+    record = {
+        "output": str(output), "model": str(toy / "base"), "layer": 2, "objectives": ["tlm"], "seed": 3,
+        "corpora": [{"path": str(toy / "train.txt")}], "dev": [str(toy / "dev")], "batch_size": 32, "workers": 0,
+        "learning_rate": 1e-3, "warmup": 0.1, "eval_every": 63, "save_every": 1000,
+    }  # fmt: skip
+    return TrainingConfig.from_record({**record, **changes})
+
+
+def trained(toy, output, **changes):
+    """Train and return the dev AERs on the way."""
+    aers = []
+    train(
+        config_of(toy, output, **changes), report=lambda record: aers.append(record["aer"]) if "aer" in record else None
+    )
+    return aers
+
+
+@pytest.fixture(scope="module")
+def stages(toy, tmp_path_factory):
+    """TLM from scratch, then SO + TLM from there, and the same with gold links; dev AERs of each."""
+    folder = tmp_path_factory.mktemp("stages")
+    links = [{"path": str(toy / "train.txt"), "links": str(toy / "train.links")}]
+    first = {"model": str(folder / "tlm"), "learning_rate": 5e-4, "epochs": 2, "objectives": ["tlm", "so"]}
+    return folder, {
+        "untrained": trained(toy, folder / "untrained", max_steps=1, learning_rate=1e-9),
+        "tlm": trained(toy, folder / "tlm", epochs=4),
+        "so": trained(toy, folder / "so", **first),
+        "gold": trained(toy, folder / "gold", **first, corpora=links),
+    }
+
+
+def test_aer_falls_with_so_and_tlm_and_more_with_gold_links(stages):
+    best = {name: min(aers) for name, aers in stages[1].items()}
+    assert best["tlm"] < best["untrained"] - 10
+    assert best["so"] < best["tlm"] - 2
+    assert best["gold"] < best["so"] - 2
+
+
+def test_the_best_model_is_kept_and_loads_everywhere(stages, toy):
+    folder, aers = stages
+    aligner = Aligner.from_pretrained(folder / "gold")
+    assert aligner.encoder.layer == 2
+    assert aligner.align("un house lo dog sesiala .".replace("sesiala", "seesa"[::-1]), "a house sees the dog .").links
+    plain = transformers.AutoModel.from_pretrained(folder / "gold")
+    assert plain.config.model_type == "bert"
+    card = (folder / "gold" / "README.md").read_text()
+    assert f"mean dev AER: {min(aers['gold']):.2f}" in card
+    assert "train.txt with links" in card
+    saved = TrainingConfig.from_record(json.loads((folder / "gold" / "training.json").read_text()))
+    assert saved.objectives == ("tlm", "so")
+
+
+def test_every_objective_together_and_heads_that_come_along(toy, tmp_path):
+    config = config_of(
+        toy, tmp_path / "all", objectives=["mlm", "tlm", "so", "psi", "co"], max_steps=4, log_every=1, dev=[]
+    )
+    records = []
+    train(config, report=records.append)
+    assert len(records) == 4
+    assert all({"mlm", "tlm", "so", "psi", "co", "tokens/s", "lr"} <= record.keys() for record in records)
+    assert all(-1 <= record["so"] <= 0 and -1 <= record["co"] <= 0 for record in records)
+    assert [json.loads(line) for line in (tmp_path / "all" / "metrics.jsonl").read_text().splitlines()] == records
+    heads = load_file(tmp_path / "all" / "heads.safetensors")
+    again = train(config_of(toy, tmp_path / "next", model=str(tmp_path / "all"), objectives=["psi"], max_steps=1,
+                            learning_rate=1e-12, dev=[]))  # fmt: skip
+    assert again.step == 1
+    for name, value in load_file(tmp_path / "next" / "heads.safetensors").items():
+        torch.testing.assert_close(value, heads[name])
+
+
+def test_a_mixture_of_given_and_missing_links_trains(toy, tmp_path):
+    lines = (toy / "train.links").read_text().splitlines()
+    (tmp_path / "some.links").write_text("".join((line if k % 2 else "") + "\n" for k, line in enumerate(lines)))
+    corpora = [{"path": str(toy / "train.txt"), "links": str(tmp_path / "some.links"), "weight": 0.5}]
+    aers = trained(toy, tmp_path / "out", objectives=["so", "tlm"], corpora=corpora, epochs=1, guide={"strict": 0.3})
+    assert min(aers) < 30
+
+
+def test_early_stopping(toy, tmp_path):
+    config = config_of(toy, tmp_path / "out", learning_rate=1e-12, eval_every=1, max_steps=50, patience=3)
+    assert train(config).step == 4
+
+
+def test_small_pieces_give_the_same_losses(toy, tmp_path, one_thread):
+    curves = []
+    for name, budget in (("large", 100_000), ("small", 60)):
+        records = []
+        options = {"batch_tokens": budget, "max_steps": 5, "log_every": 1, "dev": [], "model": str(no_dropout(toy))}
+        train(config_of(toy, tmp_path / name, objectives=["tlm", "mlm", "so", "co"], **options), report=records.append)
+        curves.append([[record[key] for key in ("tlm", "mlm", "so", "co")] for record in records])
+    torch.testing.assert_close(torch.tensor(curves[0]), torch.tensor(curves[1]), rtol=2e-4, atol=2e-5)
+
+
+def no_dropout(toy):
+    folder = toy / "no-dropout"
+    if not folder.exists():
+        library = transformers.AutoModelForMaskedLM.from_pretrained(toy / "base")
+        library.config.hidden_dropout_prob = library.config.attention_probs_dropout_prob = 0.0
+        library.save_pretrained(folder)
+        transformers.AutoTokenizer.from_pretrained(toy / "base").save_pretrained(folder)
+    return folder
+
+
+def write_run(toy, output, path, **changes):
+    config = config_of(toy, output, max_steps=30, save_every=5, eval_every=10, log_every=1, **changes)
+    config.save(path)
+    return [sys.executable, "-c", (
+        "import json, sys, torch; torch.set_num_threads(1)\n"
+        "from weft.training.config import TrainingConfig; from weft.training.loop import train\n"
+        f"config = TrainingConfig.from_record(json.load(open({str(path)!r})))\n"
+        "train(config, resume='--resume' in sys.argv)"
+    )]  # fmt: skip
+
+
+def test_a_killed_run_goes_on_bit_for_bit(toy, tmp_path):
+    objectives = ["mlm", "tlm", "so", "psi", "co"]
+    whole = write_run(toy, tmp_path / "whole", tmp_path / "whole.json", objectives=objectives)
+    subprocess.run(whole, check=True, capture_output=True)
+    command = write_run(toy, tmp_path / "killed", tmp_path / "killed.json", objectives=objectives)
+    running = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    checkpoints = tmp_path / "killed" / "checkpoints"
+    deadline = time.monotonic() + 120
+    while not list(checkpoints.glob("step-*10")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(running.pid, signal.SIGKILL)
+    running.wait()
+    assert not (checkpoints / "step-000000030").exists()
+    subprocess.run([*command, "--resume"], check=True, capture_output=True)
+    for name in ("model.safetensors", "heads.safetensors"):
+        first, second = (load_file(tmp_path / run / name) for run in ("whole", "killed"))
+        assert first.keys() == second.keys()
+        assert all(torch.equal(first[key], second[key]) for key in first)
+    last = [json.loads((tmp_path / run / "metrics.jsonl").read_text().splitlines()[-1]) for run in ("whole", "killed")]
+    assert last[0] == last[1]
+
+
+def test_two_processes_learn_what_one_does(toy, tmp_path):
+    curves = []
+    names = ["mlm", "tlm", "so", "co"]
+    for processes in (1, 2):
+        output = tmp_path / f"of{processes}"
+        command = write_run(toy, output, tmp_path / "run.json", model=str(no_dropout(toy)), objectives=names)
+        (tmp_path / "run.py").write_text(command[2])
+        launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={processes}"]
+        on_cpu = {**os.environ, "ACCELERATE_USE_CPU": "true"}
+        done = subprocess.run([*launch, tmp_path / "run.py"], capture_output=True, text=True, check=False, env=on_cpu)
+        assert done.returncode == 0, done.stderr[-2000:]
+        records = [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
+        curves.append([[record[name] for name in names] for record in records if "tlm" in record])
+    assert len(curves[0]) == 30
+    torch.testing.assert_close(torch.tensor(curves[0]), torch.tensor(curves[1]), rtol=1e-3, atol=1e-4)
+
+
+def test_an_output_folder_with_a_model_is_not_overwritten_by_accident(toy, stages):
+    with pytest.raises(SettingError, match="holds a model already; use --resume to go on or --overwrite"):
+        train(config_of(toy, stages[0] / "tlm"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"layer": 9}, SettingError, "layer 9 is not there: the model has layers 0"),
+        ({"dev": ["nowhere"]}, FileNotFoundError, "nowhere"),
+        ({"architecture": {"model_type": "nonsense"}}, SettingError, "`architecture` does not describe a model"),
+        ({"exclude": ["DEV"]}, FormatError, "this sentence is in the test set"),
+    ],
+)
+def test_mistakes_are_named(toy, tmp_path, changes, error, message):
+    if "exclude" in changes:
+        changes = {"exclude": [str(toy / "train")]}
+    with pytest.raises(error, match=message):
+        train(config_of(toy, tmp_path / "out", **changes))
+
+
+@pytest.mark.parametrize("model_type", ["bert", "xlm-roberta", "distilbert", "electra", "mpnet", "xlm"])
+def test_encoders_with_a_head_of_their_own_train(toy, tmp_path, model_type):
+    from models import make_model
+
+    base = make_model(tmp_path / "base", model_type)
+    config = config_of(toy, tmp_path / "out", model=str(base), objectives=["mlm", "so"], max_steps=2, dev=[], layer=2)
+    assert train(config).step == 2
+    assert Aligner.from_pretrained(tmp_path / "out").align("the dog", "the dog").links
+
+
+@pytest.mark.parametrize("model_type", ["t5", "nllb"])
+def test_encoders_without_a_head_get_one(toy, tmp_path, model_type):
+    from models import make_model
+
+    base = make_model(tmp_path / "base", model_type)
+    config = config_of(toy, tmp_path / "out", model=str(base), objectives=["tlm", "so"], max_steps=2, dev=[], layer=2)
+    assert train(config).step == 2
+    assert any(name.startswith("own_head") for name in load_file(tmp_path / "out" / "heads.safetensors"))
+    assert Aligner.from_pretrained(tmp_path / "out").align("the dog", "the dog").links
+
+
+def test_from_scratch(toy, tmp_path):
+    architecture = {"model_type": "bert", "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 2,
+                    "intermediate_size": 64, "max_position_embeddings": 64}  # fmt: skip
+    config = config_of(toy, tmp_path / "out", architecture=architecture, layer=None, max_steps=3, dev=[])
+    train(config)
+    assert Aligner.from_pretrained(tmp_path / "out").encoder.layer == 2
