@@ -24,7 +24,7 @@ _USUAL_MAX_LENGTH = 512
 # Position embeddings of these begin after the padding's index, so that many fewer positions can be used.
 _POSITIONS_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl", "xmod")
 # Some encoders normalise once more after their last layer; a cut encoder must not, or layer k would not be layer k.
-_FINAL_NORMS = ("final_layer_norm", "layer_norm", "final_norm")
+FINAL_NORMS = ("final_layer_norm", "layer_norm", "final_norm")
 
 
 class TorchEncoder(TransformerEncoder):
@@ -39,6 +39,7 @@ class TorchEncoder(TransformerEncoder):
         dtype: str = "auto",
         batch_tokens: int | None = None,
     ) -> None:
+        prefer_stable_kernels()
         self.device = _device(device)
         self.layer = layer
         self.source = str(model)
@@ -115,7 +116,7 @@ def _load_cut(model: str | Path, config: Any, layer: int) -> Any:
     except Exception as error:  # safetensors and torch have errors of their own for damaged files
         raise WeftError(f"cannot load the weights of {model}: {_first_line(error)}") from error
     encoder = loaded.get_encoder() if config.is_encoder_decoder else loaded
-    for name in _FINAL_NORMS if cut else ():
+    for name in FINAL_NORMS if cut else ():
         if isinstance(getattr(encoder, name, None), torch.nn.Module):
             setattr(encoder, name, torch.nn.Identity())
     return encoder
@@ -155,6 +156,12 @@ def max_length(config: Any, tokenizer: Any) -> int:
         limits[1] -= config.pad_token_id + 1
     known = [limit for limit in limits if limit is not None and 0 < limit < _UNLIMITED]
     return min(known, default=_USUAL_MAX_LENGTH)
+
+
+def prefer_stable_kernels() -> None:
+    """Leave cuDNN's attention out: it plans anew for every shape, and our batches have many shapes."""
+    if torch.cuda.is_available():
+        torch.backends.cuda.enable_cudnn_sdp(False)
 
 
 def _device(name: str) -> torch.device:

@@ -17,7 +17,7 @@ from accelerate import Accelerator, DistributedDataParallelKwargs
 from torch import Tensor
 from torch.utils.data import DataLoader
 
-from weft.encoding.torch import max_length, wrap_tokenizer
+from weft.encoding.torch import max_length, prefer_stable_kernels, wrap_tokenizer
 from weft.errors import SettingError, WeftError
 from weft.extraction.settings import ExtractionSettings
 from weft.training import checkpoints
@@ -51,7 +51,7 @@ def train(
     output = Path(config.output)
     _check_output(output, resume=resume, overwrite=overwrite)
     dev_sets = [DevSet.read(prefix) for prefix in config.dev]
-    run = _Run(config, dev_sets, report)
+    run = TrainingRun(config, dev_sets, report)
     try:
         return run.go(resume=resume)
     except torch.OutOfMemoryError as error:
@@ -64,6 +64,15 @@ def _check_output(output: Path, *, resume: bool, overwrite: bool) -> None:
     if taken and not resume and not overwrite:
         raise SettingError(f"{output} holds a model already; use --resume to go on or --overwrite to replace it.")
     output.mkdir(parents=True, exist_ok=True)
+
+
+def _board(output: Path) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError as error:
+        raise WeftError("metrics for TensorBoard need its package: pip install tensorboard.") from error
+    make: Any = SummaryWriter
+    return make(str(output / "tensorboard"))
 
 
 @dataclass(slots=True)
@@ -81,8 +90,8 @@ class _Totals:
         self.steps += 1
 
 
-class _Run:
-    """One training run."""
+class TrainingRun:
+    """One training run: everything loaded and prepared; `go` trains."""
 
     def __init__(self, config: TrainingConfig, dev_sets: list[DevSet], report: Report) -> None:
         self.config = config
@@ -92,6 +101,7 @@ class _Run:
         # Heads and upper layers may have no part in some objectives.
         uneven = DistributedDataParallelKwargs(find_unused_parameters=True)
         self.accelerator = Accelerator(mixed_precision=config.precision, kwargs_handlers=[uneven])
+        prefer_stable_kernels()
         torch.manual_seed(config.seed)
         self.model, self.library_tokenizer = load_trainable(config)
         self.tokenizer = wrap_tokenizer(self.library_tokenizer)
@@ -116,6 +126,7 @@ class _Run:
         )
         self.losses, self.optimizer = self.accelerator.prepare(losses, optimizer)
         self.progress = Progress()
+        self.board = _board(self.output) if config.tensorboard and self.accelerator.is_main_process else None
         self.settings = ExtractionSettings(threshold=config.guide.threshold)
 
     def _pack(self) -> PackedCorpus:
@@ -139,6 +150,7 @@ class _Run:
             return pack(config.corpora, packing, folder)
 
     def go(self, *, resume: bool) -> Progress:
+        """Train from the start, or from the newest checkpoint."""
         newest = checkpoints.latest(self.output / "checkpoints") if resume else None
         if newest:
             self.progress = checkpoints.load(self.accelerator, newest)
@@ -151,12 +163,13 @@ class _Run:
             batch_size=None,
             sampler=remaining,
             num_workers=self.config.workers,
+            pin_memory=self.accelerator.device.type == "cuda",
         )
         totals = _Totals({})
         start = time.perf_counter()
         self.losses.train()
         for pieces in loader:
-            totals.add(*self._step(pieces))
+            totals.add(*self.step(pieces))
             self.progress.step += 1
             step = self.progress.step
             if step % self.config.log_every == 0 or step == total:
@@ -171,7 +184,7 @@ class _Run:
         self.accelerator.end_training()
         return self.progress
 
-    def _step(self, pieces: list[Piece]) -> tuple[dict[str, Tensor], int]:
+    def step(self, pieces: list[Piece]) -> tuple[dict[str, Tensor], int]:
         """One optimizer step over all pieces; the losses are means over the whole batch of all processes."""
         config, step = self.config, self.progress.step
         # Dropout depends on the step alone, so a resumed run repeats it.
@@ -205,8 +218,10 @@ class _Run:
             sum(float(piece["pairs"]) if name == "pairs" else float(len(piece[f"{name}_labels"])) for piece in pieces)
             for name in names
         ]
-        everybody: Any = self.accelerator.reduce(torch.tensor(own, device=self.accelerator.device), reduction="sum")
-        return dict(zip(names, everybody.tolist(), strict=True))
+        if self.accelerator.num_processes > 1:  # alone there is nothing to wait for the device for
+            shared: Any = self.accelerator.reduce(torch.tensor(own, device=self.accelerator.device), reduction="sum")
+            own = shared.tolist()
+        return dict(zip(names, own, strict=True))
 
     def _scale(self, objective: str, counts: dict[str, float]) -> float:
         if objective in _LANGUAGE_MODELS:
@@ -236,6 +251,9 @@ class _Run:
         if self.accelerator.is_main_process:
             with (self.output / "metrics.jsonl").open("a") as file:
                 file.write(json.dumps(record) + "\n")
+            if self.board is not None:
+                for name, value in record.items():
+                    self.board.add_scalar(name, value, int(record["step"]))
             self.report(record)
 
     def _evaluate(self) -> bool:

@@ -10,7 +10,7 @@ import transformers
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from weft.encoding.torch import load_config, quietly
+from weft.encoding.torch import FINAL_NORMS, load_config, quietly
 from weft.errors import SettingError, WeftError
 from weft.training.batches import Vocabulary
 from weft.training.config import TrainingConfig
@@ -40,10 +40,18 @@ class TrainableEncoder(nn.Module):
         return library.get_encoder() if library.config.is_encoder_decoder else library.base_model
 
     def states(self, ids: Tensor, attention: Tensor) -> Tensor:
-        """Hidden states of the alignment layer, shape (r, l, d)."""
-        hidden = self.encoder(input_ids=ids, attention_mask=attention.long(), output_hidden_states=True).hidden_states
-        chosen: Tensor = hidden[self.layer]
-        return chosen
+        """Hidden states of the alignment layer, shape (r, l, d); layers above it are left out where possible."""
+        cut = _single_stack(self.encoder, self.n_layers)
+        if cut is None:
+            outputs = self.encoder(input_ids=ids, attention_mask=attention.long(), output_hidden_states=True)
+            chosen: Tensor = outputs.hidden_states[self.layer]
+            return chosen
+        parent, name, layers = cut
+        setattr(parent, name, layers[: self.layer])
+        try:
+            return self.top_states(ids, attention)
+        finally:
+            setattr(parent, name, layers)
 
     def top_states(self, ids: Tensor, attention: Tensor) -> Tensor:
         """Hidden states of the last layer, shape (r, l, d)."""
@@ -73,6 +81,19 @@ class TrainableEncoder(nn.Module):
         """Read them back where they are."""
         if (folder / HEADS_FILE).is_file():
             self.load_state_dict(load_file(folder / HEADS_FILE), strict=False)
+
+
+def _single_stack(encoder: nn.Module, n_layers: int) -> tuple[nn.Module, str, nn.ModuleList] | None:
+    """Where the encoder keeps its layers, if they are one list and nothing but them makes the last hidden state."""
+    if any(isinstance(getattr(encoder, name, None), nn.Module) for name in FINAL_NORMS):
+        return None
+    stacks = [
+        (parent, name, child)
+        for parent in encoder.modules()
+        for name, child in parent.named_children()
+        if isinstance(child, nn.ModuleList) and len(child) == n_layers
+    ]
+    return stacks[0] if len(stacks) == 1 else None
 
 
 class _TiedHead(nn.Module):
