@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from toy import make_base, write_corpus
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("toy")
+    write_corpus(folder, "dev", 30, seed=2)
+    (folder / "short.links").write_text("\n\n")
+    make_base(folder / "base", write_corpus(folder, "train", 300, seed=1))
+    return folder
+
+
+def test_train_then_align(weft, toy, tmp_path):
+    done = weft(
+        "train", "train.txt", "--links", "train.links", "--model", "base", "--layer", 2, "--objectives", "so,tlm",
+        "--dev", "dev", "--batch-size", 16, "--learning-rate", "3e-3", "--epochs", 3, "-o", tmp_path / "model", cwd=toy,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "dev AER" in done.stderr
+    assert f"weft: the model is in {tmp_path / 'model'}." in done.stderr
+    aligned = weft("align", toy / "dev.src", toy / "dev.tgt", "--model", tmp_path / "model", "-o", tmp_path / "links")
+    assert aligned.returncode == 0, aligned.stderr
+    score = weft("score", toy / "dev.talp", tmp_path / "links", "--format", "json")
+    best = json.loads((tmp_path / "model" / "metrics.jsonl").read_text().splitlines()[-1])["aer"]
+    assert json.loads(score.stdout)["systems"][0]["aer"] == pytest.approx(best, abs=0.2)
+    again = weft("train", "train.txt", "--model", "base", "--output", tmp_path / "model", cwd=toy)
+    assert (again.returncode, again.stdout) == (2, "")
+    assert "holds a model already; use --resume to go on or --overwrite to replace it." in again.stderr
+
+
+def test_a_configuration_file(weft, toy, tmp_path):
+    (tmp_path / "run.toml").write_text(
+        f'output = "{tmp_path}/model"\nmodel = "{toy}/base"\nobjectives = ["mlm"]\nmax_steps = 2\nlayer = 1\n'
+        f'[[corpus]]\npath = "{toy}/train.src"\ntarget = "{toy}/train.tgt"\n'
+    )
+    done = weft("train", "--config", tmp_path / "run.toml", "--seed", 7)
+    assert done.returncode == 0, done.stderr
+    saved = json.loads((tmp_path / "model" / "training.json").read_text())
+    assert (saved["seed"], saved["max_steps"], saved["layer"]) == (7, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["train.txt"], 2, "weft: the configuration lacks output."),
+        (["-o", "OUT"], 2, "weft: the configuration lacks corpora."),
+        (["train.txt", "-o", "OUT", "--objectives", "magic"], 2, "weft: `objectives` must be some of mlm, tlm"),
+        (
+            ["train.txt", "-o", "OUT", "--links", "a", "--links", "b"],
+            2,
+            "weft: there are 2 files of links for 1 corpora.",
+        ),
+        (["missing", "-o", "OUT"], 1, "weft: missing: No such file or directory."),
+        (
+            ["train.txt", "-o", "OUT", "--links", "short.links"],
+            1,
+            "train.txt has 300 lines but short.links has 2 lines;",
+        ),
+        (["train.txt", "-o", "OUT", "--dev", "train.txt"], 1, "train.txt.talp: No such file or directory."),
+        (["train.txt", "-o", "OUT", "--config", "missing.toml"], 1, "missing.toml: No such file or directory."),
+        (["train.txt", "-o", "OUT", "--exclude", "train"], 1, "train.txt:1: this sentence is in the test set train."),
+    ],
+)
+def test_mistakes_get_one_sentence(weft, toy, tmp_path, options, code, message):
+    given = [tmp_path / "out" if option == "OUT" else option for option in options]
+    done = weft("train", *given, "--model", "base", "--layer", 2, cwd=toy)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
