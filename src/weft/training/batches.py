@@ -19,6 +19,9 @@ from weft.training.corpus import TrainingPair
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
+# CUDA attention takes at most 65,535 rows, and a piece has up to two rows a pair.
+_MOST_PAIRS = 1 << 14
+
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
@@ -122,4 +125,9 @@ def padded_words(words: Sequence[IntArray]) -> IntArray:
 def pieces(pairs: Sequence[TrainingPair], numbers: Sequence[int], budget: int) -> list[list[int]]:
     """Cut some of a batch's pairs into pieces whose longer sides stay under a token budget; like with like."""
     lengths = [max(len(pairs[number].source_ids), len(pairs[number].target_ids)) for number in numbers]
-    return [[numbers[k] for k in batch] for batch in token_batches(lengths, budget)]
+    batches = token_batches(lengths, budget)
+    return [
+        [numbers[k] for k in batch[first : first + _MOST_PAIRS]]
+        for batch in batches
+        for first in range(0, len(batch), _MOST_PAIRS)
+    ]
