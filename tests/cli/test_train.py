@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -73,3 +75,12 @@ def test_mistakes_get_one_sentence(weft, toy, tmp_path, options, code, message):
     assert (done.returncode, done.stdout) == (code, "")
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("missing", ["torch", "accelerate"])
+def test_a_missing_extra_is_named(toy, tmp_path, missing):
+    code = f"import sys; sys.modules[{missing!r}] = None; from weft.cli.main import main; main()"
+    command = [sys.executable, "-c", code, "train", "train.txt", "--model", "base", "--output", str(tmp_path / "out")]
+    done = subprocess.run(command, cwd=toy, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "weft: Training needs an optional part of weft: pip install 'weft[torch]'.\n"

@@ -15,22 +15,10 @@ from weft.text.pairs import PairFormat, format_pairs, read_pairs
 from weft.types import SentencePair
 
 
-class InputFormat(StrEnum):
-    """Every format weft reads."""
+class Format(StrEnum):
+    """Every format of links and of sentence pairs; `auto` looks at the file."""
 
     AUTO = "auto"
-    PHARAOH = "pharaoh"
-    PHARAOH_SCORES = "pharaoh-scores"
-    TALP = "talp"
-    NAACL = "naacl"
-    JSONL = "jsonl"
-    BARS = "bars"
-    TSV = "tsv"
-
-
-class OutputFormat(StrEnum):
-    """Every format weft writes."""
-
     PHARAOH = "pharaoh"
     PHARAOH_SCORES = "pharaoh-scores"
     TALP = "talp"
@@ -47,8 +35,8 @@ _COUNTED_FROM_ANYWHERE = {"pharaoh", "pharaoh-scores", "talp"}
 def convert(
     input: Annotated[str, typer.Argument(metavar="IN", help="The file to read; - is stdin.")],
     output: Annotated[str, typer.Argument(metavar="OUT", help="The file to write; - is stdout.")] = "-",
-    to_format: Annotated[OutputFormat, typer.Option("--to", help="Format of OUT.")] = OutputFormat.PHARAOH,
-    from_format: Annotated[InputFormat, typer.Option("--from", help="Format of IN.")] = InputFormat.AUTO,
+    to_format: Annotated[Format, typer.Option("--to", help="Format of OUT.")] = Format.PHARAOH,
+    from_format: Annotated[Format, typer.Option("--from", help="Format of IN.")] = Format.AUTO,
     from_base: Annotated[int, typer.Option(min=0, max=1, help="Number of the first word in IN.")] = 0,
     to_base: Annotated[int, typer.Option(min=0, max=1, help="Number of the first word in OUT.")] = 0,
     swap: Annotated[bool, typer.Option("--swap", help="Exchange source and target.")] = False,
@@ -57,12 +45,14 @@ def convert(
 
     Example: weft convert gold.naacl gold.talp --from naacl --to talp
     """
+    if to_format is Format.AUTO:
+        raise SettingError("OUT has no lines to judge its format by; say which with --to.")
     if _PAIRS & {from_format, to_format}:
         write_lines(output, _pairs(input, from_format, to_format, swap))
         return
     if to_base and to_format not in _COUNTED_FROM_ANYWHERE:
         raise SettingError(f"{to_format} fixes the number of the first word; leave --to-base out.")
-    if from_base and from_format in (InputFormat.NAACL, InputFormat.JSONL):
+    if from_base and from_format in (Format.NAACL, Format.JSONL):
         raise SettingError(f"{from_format} fixes the number of the first word; leave --from-base out.")
     alignments = read_links(input, format=LinkFormat(from_format), base=from_base)
     if swap:
@@ -70,7 +60,7 @@ def convert(
     try:
         write_lines(output, format_links(alignments, LinkFormat(to_format), base=to_base))
     except FormatError as error:
-        if from_format is InputFormat.AUTO and to_format is OutputFormat.JSONL:
+        if from_format is Format.AUTO and to_format is Format.JSONL:
             say("if these are sentence pairs and not links, add --from bars or --from tsv.")
         raise error
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from weft.cli.output import say
-from weft.errors import SettingError
+from weft.errors import MissingExtraError, SettingError
 
 if TYPE_CHECKING:
     from weft.training.config import TrainingConfig
@@ -71,8 +71,10 @@ def train(
         "seed": seed,
     }
     settings = _settings(config, given)
-    from weft.training.loop import train as run
-
+    try:
+        from weft.training.loop import train as run
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("torch", "Training") from error
     with _progress() as report:
         progress = run(settings, resume=resume, overwrite=overwrite, report=report)
     if progress.best_aer is not None:
