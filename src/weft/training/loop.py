@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import shutil
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,8 @@ from weft.tuning import DevSet
 logger = logging.getLogger(__name__)
 
 Report = Callable[[dict[str, float]], None]
+METRICS_FILE = "metrics.jsonl"
+RUN_FILE = "run.json"
 _LANGUAGE_MODELS = ("mlm", "tlm")
 
 
@@ -63,7 +66,25 @@ def _check_output(output: Path, *, resume: bool, overwrite: bool) -> None:
     taken = (output / "config.json").exists() or checkpoints.latest(output / "checkpoints") is not None
     if taken and not resume and not overwrite:
         raise SettingError(f"{output} holds a model already; use --resume to go on or --overwrite to replace it.")
+    if overwrite and not resume:
+        shutil.rmtree(output / "checkpoints", ignore_errors=True)
     output.mkdir(parents=True, exist_ok=True)
+
+
+def _check_same(config: TrainingConfig, path: Path) -> None:
+    """A run goes on only as what it was; half of one run and half of another would be neither."""
+    before = TrainingConfig.from_record(json.loads(path.read_text(encoding="utf-8")))
+    names = [item.name for item in fields(TrainingConfig) if getattr(before, item.name) != getattr(config, item.name)]
+    if names:
+        raise SettingError(
+            f"the run in {path.parent} had other settings: {', '.join(names)}. Use them, or --overwrite."
+        )
+
+
+def _forget_after(step: int, path: Path) -> None:
+    """Drop metrics of steps that are about to be done again."""
+    lines = path.read_text().splitlines(keepends=True) if path.exists() and step else []
+    path.write_text("".join(line for line in lines if json.loads(line)["step"] <= step))
 
 
 def _board(output: Path) -> Any:
@@ -153,9 +174,11 @@ class TrainingRun:
         """Train from the start, or from the newest checkpoint."""
         newest = checkpoints.latest(self.output / "checkpoints") if resume else None
         if newest:
+            _check_same(self.config, self.output / RUN_FILE)
             self.progress = checkpoints.load(self.accelerator, newest)
-        elif self.accelerator.is_main_process:
-            (self.output / "metrics.jsonl").write_text("")
+        if self.accelerator.is_main_process:
+            self.config.save(self.output / RUN_FILE)
+            _forget_after(self.progress.step, self.output / METRICS_FILE)
         total = self.steps.schedule.total_steps
         remaining = range(self.progress.step, total)
         loader: DataLoader[list[Piece]] = DataLoader(
@@ -249,7 +272,7 @@ class TrainingRun:
 
     def _write(self, record: dict[str, float]) -> None:
         if self.accelerator.is_main_process:
-            with (self.output / "metrics.jsonl").open("a") as file:
+            with (self.output / METRICS_FILE).open("a") as file:
                 file.write(json.dumps(record) + "\n")
             if self.board is not None:
                 for name, value in record.items():

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import signal
@@ -151,8 +152,14 @@ def test_a_killed_run_goes_on_bit_for_bit(toy, tmp_path):
         first, second = (load_file(tmp_path / run / name) for run in ("whole", "killed"))
         assert first.keys() == second.keys()
         assert all(torch.equal(first[key], second[key]) for key in first)
-    last = [json.loads((tmp_path / run / "metrics.jsonl").read_text().splitlines()[-1]) for run in ("whole", "killed")]
-    assert last[0] == last[1]
+    metrics = []
+    for run in ("whole", "killed"):
+        records = [json.loads(line) for line in (tmp_path / run / "metrics.jsonl").read_text().splitlines()]
+        metrics.append([{name: value for name, value in record.items() if name != "tokens/s"} for record in records])
+    assert metrics[0] == metrics[1]
+    config = TrainingConfig.from_record(json.loads((tmp_path / "killed.json").read_text()))
+    with pytest.raises(SettingError, match=r"had other settings: batch_size, seed\."):
+        train(dataclasses.replace(config, seed=9, batch_size=5), resume=True)
 
 
 def test_two_processes_learn_what_one_does(toy, tmp_path):
