@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
-from weft.extraction.settings import ExtractionSettings
 from weft.models.loading import store_settings
 from weft.training.checkpoints import Progress
 from weft.training.config import TrainingConfig
@@ -20,19 +20,26 @@ def save_trained(
     model: TrainableEncoder,
     tokenizer: Any,
     config: TrainingConfig,
-    settings: ExtractionSettings,
     progress: Progress,
     counts: dict[str, int],
 ) -> None:
-    """Write a folder that `Aligner.from_pretrained` and plain `AutoModel.from_pretrained` both load."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write a folder that `Aligner.from_pretrained` and plain `AutoModel.from_pretrained` both load.
+
+    Everything is written elsewhere first and then moved, so that a kill does not leave half a model.
+    """
+    partial = folder / ".model.partial"
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
     library: Any = model.library
-    library.save_pretrained(folder)
-    model.save_heads(folder)
-    tokenizer.save_pretrained(folder)
-    config.save(folder / CONFIG_FILE)
-    store_settings(folder, model.layer, settings)
-    (folder / "README.md").write_text(model_card(config, model.layer, progress, counts), encoding="utf-8")
+    library.save_pretrained(partial)
+    model.save_heads(partial)
+    tokenizer.save_pretrained(partial)
+    config.save(partial / CONFIG_FILE)
+    store_settings(partial, model.layer, config.extraction)
+    (partial / "README.md").write_text(model_card(config, model.layer, progress, counts), encoding="utf-8")
+    for file in partial.iterdir():
+        file.replace(folder / file.name)
+    partial.rmdir()
 
 
 def model_card(config: TrainingConfig, layer: int, progress: Progress, counts: dict[str, int]) -> str:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from weft.errors import FormatError, SettingError
+from weft.extraction.choices import Method
+from weft.extraction.settings import ExtractionSettings
 
 OBJECTIVES = ("mlm", "tlm", "so", "psi", "co")
 
@@ -33,8 +35,8 @@ class CorpusConfig:
 class GuideConfig:
     """Where the links of SO come from when none are given, and how far given links are trusted."""
 
-    threshold: float = 0.001
-    """The model links what both directions give more than this (softmax)."""
+    threshold: float | None = None
+    """The model links what both directions give more than this; the method's default if not given."""
     strict: float = 0.0
     """A stricter threshold for self-training: links below it are not learned from. 0 is the paper."""
     denoise_after: float = 1.0
@@ -54,6 +56,10 @@ class TrainingConfig:
     model: str = "bert-base-multilingual-cased"
     layer: int | None = None
     objectives: tuple[str, ...] = ("mlm", "tlm", "so", "psi")
+    method: str = "softmax"
+    """How similarities become probabilities, in the losses and in the guide: `softmax` or `entmax`."""
+    alpha: float = 1.5
+    """The sparsity of entmax."""
     beta: float = 1.0
     """Weight of CO where it is among the objectives."""
     guide: GuideConfig = field(default_factory=GuideConfig)
@@ -100,6 +106,7 @@ class TrainingConfig:
         _check(not unknown, "objectives", f"must be some of {', '.join(OBJECTIVES)}, got {', '.join(unknown)}")
         _check(bool(self.objectives), "objectives", "must name at least one objective")
         _check(bool(self.corpora), "corpora", "must name at least one corpus")
+        _check(self.method in ("softmax", "entmax"), "method", f"must be softmax or entmax, got {self.method!r}")
         _check(self.overlap in ("error", "drop"), "overlap", f"must be error or drop, got {self.overlap!r}")
         _check(
             self.precision in ("no", "bf16", "fp16"), "precision", f"must be no, bf16 or fp16, got {self.precision!r}"
@@ -109,6 +116,11 @@ class TrainingConfig:
         for name in ("learning_rate", "epochs", "temperature", "clip"):
             _check(getattr(self, name) > 0, name, f"must be above 0, got {getattr(self, name)}")
         _check(0 <= self.warmup < 1, "warmup", f"must be at least 0 and under 1, got {self.warmup}")
+
+    @property
+    def extraction(self) -> ExtractionSettings:
+        """How the trained model takes links, and its guide while training."""
+        return ExtractionSettings(Method(self.method), self.guide.threshold, self.alpha)
 
     @classmethod
     def read(cls, path: str | Path, **changes: Any) -> TrainingConfig:

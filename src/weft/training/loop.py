@@ -20,7 +20,6 @@ from torch.utils.data import DataLoader
 
 from weft.encoding.torch import max_length, prefer_stable_kernels, wrap_tokenizer
 from weft.errors import SettingError, WeftError
-from weft.extraction.settings import ExtractionSettings
 from weft.training import checkpoints
 from weft.training.card import save_trained
 from weft.training.checkpoints import Progress
@@ -138,7 +137,7 @@ class TrainingRun:
             process=self.accelerator.process_index,
             processes=self.accelerator.num_processes,
         )
-        losses = Losses(self.model, config.objectives, config.guide, prefix=len(self.tokenizer.prefix))
+        losses = Losses(self.model, config, prefix=len(self.tokenizer.prefix))
         optimizer = torch.optim.AdamW(
             losses.parameters(),
             lr=config.learning_rate,
@@ -148,7 +147,6 @@ class TrainingRun:
         self.losses, self.optimizer = self.accelerator.prepare(losses, optimizer)
         self.progress = Progress()
         self.board = _board(self.output) if config.tensorboard and self.accelerator.is_main_process else None
-        self.settings = ExtractionSettings(threshold=config.guide.threshold)
 
     def _pack(self) -> PackedCorpus:
         config = self.config
@@ -283,9 +281,9 @@ class TrainingRun:
         """Score the dev sets and keep the model if it is the best so far; true if it is time to stop."""
         room = max_length(self.model.library.config, self.library_tokenizer)
         encoder = LiveEncoder(self.model, self.tokenizer, max_length=room, batch_tokens=self.config.batch_tokens)
-        aers = dev_aers(encoder, self.model, self.dev_sets, self.settings)
+        aers = dev_aers(encoder, self.model, self.dev_sets, self.config.extraction)
         mean = sum(aers) / len(aers)
-        names = {f"aer {Path(dev.name).name}": aer for dev, aer in zip(self.dev_sets, aers, strict=True)}
+        names = {f"aer {dev.name}": aer for dev, aer in zip(self.dev_sets, aers, strict=True)}
         self._write({"step": float(self.progress.step), "aer": mean, **names})
         progress = self.progress
         if progress.best_aer is None or mean < progress.best_aer:
@@ -302,7 +300,6 @@ class TrainingRun:
                 self.model,
                 self.library_tokenizer,
                 self.config,
-                self.settings,
                 self.progress,
                 self.corpus.counts,
             )

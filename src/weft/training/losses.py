@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from weft.training.config import GuideConfig
+from weft.training.config import GuideConfig, TrainingConfig
 from weft.training.model import TrainableEncoder
 from weft.training.objectives import (
     Directions,
@@ -21,13 +21,12 @@ from weft.training.steps import Piece
 class Losses(nn.Module):
     """All objectives of a run, each summed over the piece."""
 
-    def __init__(
-        self, model: TrainableEncoder, objectives: tuple[str, ...], guide: GuideConfig, *, prefix: int
-    ) -> None:
+    def __init__(self, model: TrainableEncoder, config: TrainingConfig, *, prefix: int) -> None:
         super().__init__()
         self.model = model
-        self.objectives = objectives
-        self.guide = guide
+        self.objectives = config.objectives
+        self.guide = config.guide
+        self.extraction = config.extraction
         self.prefix = prefix
 
     def forward(self, piece: Piece, *, denoise: bool = False) -> dict[str, Tensor]:
@@ -48,10 +47,17 @@ class Losses(nn.Module):
         # Source rows come first, then target rows; special tokens stand before and after the subwords.
         states = self.model.states(piece["ids"], piece["attention"])[:, self.prefix :]
         count = len(source)
-        probabilities = directions(states[:count, : source.shape[1]], states[count:, : target.shape[1]], source, target)
+        probabilities = directions(
+            states[:count, : source.shape[1]],
+            states[count:, : target.shape[1]],
+            source,
+            target,
+            alpha=self.extraction.exponent,
+        )
         losses = {}
         if "so" in self.objectives:
-            links = guide_links(probabilities, piece, self.guide, denoise=denoise)
+            threshold = max(self.extraction.effective_threshold, self.guide.strict)
+            links = guide_links(probabilities, piece, self.guide, threshold=threshold, denoise=denoise)
             losses["so"] = self_training(probabilities, links, piece["weights"])
         if "co" in self.objectives:
             losses["co"] = consistency(probabilities, piece["weights"])
@@ -65,13 +71,15 @@ class Losses(nn.Module):
 
 
 @torch.no_grad()
-def guide_links(probabilities: Directions, piece: Piece, guide: GuideConfig, *, denoise: bool) -> Tensor:
+def guide_links(
+    probabilities: Directions, piece: Piece, guide: GuideConfig, *, threshold: float, denoise: bool
+) -> Tensor:
     """The links that SO learns from, shape (b, n, m): given ones where there are any, else the model's own.
 
     Both are whole words: words that are linked are linked with all their subwords.
     """
     weakest = torch.minimum(probabilities.forward, probabilities.backward)
-    own = between_words(weakest > max(guide.threshold, guide.strict), piece)
+    own = between_words(weakest > threshold, piece)
     given = piece["links"]
     if denoise:
         strongest = torch.maximum(probabilities.forward, probabilities.backward)

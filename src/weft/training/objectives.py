@@ -15,7 +15,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from weft.extraction.similarity import MASKED
+from weft.extraction.similarity import MASKED, entmax
 
 
 class Directions(NamedTuple):
@@ -26,7 +26,9 @@ class Directions(NamedTuple):
     valid: Tensor
 
 
-def directions(source_states: Tensor, target_states: Tensor, source: Tensor, target: Tensor) -> Directions:
+def directions(
+    source_states: Tensor, target_states: Tensor, source: Tensor, target: Tensor, *, alpha: float = 1.0
+) -> Directions:
     """Similarities to probabilities in both directions (section 2.1).
 
     Computed in float32 even under autocast: dot products reach hundreds, where bfloat16 moves in steps of 2.
@@ -36,13 +38,14 @@ def directions(source_states: Tensor, target_states: Tensor, source: Tensor, tar
         target_states: shape (b, m, d).
         source: real source subwords, shape (b, n).
         target: real target subwords, shape (b, m).
+        alpha: α of entmax; 1 is softmax.
     """
     valid = source[:, :, None] & target[:, None, :]
     with torch.autocast(source_states.device.type, enabled=False):
         products = source_states.float() @ target_states.float().transpose(1, 2)
         products = products.masked_fill(~valid, MASKED)
-        forward = products.softmax(dim=2).masked_fill(~valid, 0)
-        backward = products.softmax(dim=1).masked_fill(~valid, 0)
+        forward = entmax(products, axis=2, alpha=alpha).masked_fill(~valid, 0)
+        backward = entmax(products, axis=1, alpha=alpha).masked_fill(~valid, 0)
     return Directions(forward, backward, valid)
 
 

@@ -39,7 +39,8 @@ def test_the_defaults_are_the_papers():
     config = TrainingConfig("out", (CorpusConfig("x"),))
     assert (config.learning_rate, config.batch_size, config.epochs) == (2e-5, 8, 1)
     assert config.objectives == ("mlm", "tlm", "so", "psi")
-    assert config.guide.threshold == 0.001
+    assert config.extraction.effective_threshold == 0.001
+    assert TrainingConfig("o", config.corpora, method="entmax").extraction.effective_threshold == 0
 
 
 def test_what_was_run_is_saved_and_can_be_run_again(tmp_path):
@@ -59,8 +60,9 @@ def test_what_was_run_is_saved_and_can_be_run_again(tmp_path):
         ({"learning_rate": 0}, "`learning_rate` must be above 0"),
         ({"warmup": 1}, "`warmup` must be at least 0 and under 1"),
         ({"precision": "int4"}, "`precision` must be no, bf16 or fp16"),
+        ({"method": "itermax"}, "`method` must be softmax or entmax"),
         ({"overlap": "ignore"}, "`overlap` must be error or drop"),
-        ({"lerning_rate": 1}, "there is no setting 'lerning_rate'; there are architecture, "),
+        ({"lerning_rate": 1}, "there is no setting 'lerning_rate'; there are alpha, architecture, "),
         ({"corpora": [{"pth": "x"}]}, "there is no setting 'pth'"),
         ({"guide": {"stric": 1}}, "there is no setting 'stric'"),
     ],

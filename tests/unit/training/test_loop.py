@@ -98,6 +98,11 @@ def test_a_mixture_of_given_and_missing_links_trains(toy, tmp_path):
     assert min(aers) < 30
 
 
+def test_entmax_trains_and_is_stored(toy, tmp_path):
+    trained(toy, tmp_path / "out", objectives=["so", "tlm"], method="entmax", max_steps=3)
+    assert Aligner.from_pretrained(tmp_path / "out").settings.method == "entmax"
+
+
 def test_early_stopping(toy, tmp_path):
     config = config_of(toy, tmp_path / "out", learning_rate=1e-12, eval_every=1, max_steps=50, patience=3)
     assert train(config).step == 4

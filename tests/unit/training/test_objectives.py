@@ -6,6 +6,7 @@ import math
 
 import pytest
 import torch
+from entmax import entmax_bisect
 
 from weft.training.objectives import (
     consistency,
@@ -140,6 +141,20 @@ def test_gradients_reach_real_subwords_only_and_never_the_links():
     assert guide.grad is None
     assert (source_states.grad[~source] == 0).all()
     assert (source_states.grad[0, :4].abs().sum(dim=1) > 0).all()
+
+
+@pytest.mark.parametrize("alpha", [1.3, 1.5, 2.0])
+def test_entmax_directions_are_the_librarys_and_can_be_learned_through(alpha):
+    source_states, target_states, source, target, links = batch(7)
+    source_states.requires_grad_()
+    probabilities = directions(source_states, target_states, source, target, alpha=alpha)
+    for k, (n, m) in enumerate(SHAPES):
+        products = (source_states[k, :n] @ target_states[k, :m].T).detach()
+        expected = entmax_bisect(products, alpha=alpha, dim=1, n_iter=80)
+        torch.testing.assert_close(probabilities.forward[k, :n, :m].double(), expected, atol=1e-5, rtol=1e-4)
+    self_training(probabilities, links).backward()
+    assert source_states.grad.isfinite().all()
+    assert source_states.grad.abs().sum() > 0
 
 
 def test_large_dot_products_keep_their_differences_under_autocast():

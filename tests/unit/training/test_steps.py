@@ -147,16 +147,16 @@ def guide_case():
 
 def test_the_guide_is_given_links_or_the_models_own():
     probabilities, piece = guide_case()
-    links = guide_links(probabilities, piece, GuideConfig(), denoise=False)
+    links = guide_links(probabilities, piece, GuideConfig(), threshold=0.001, denoise=False)
     assert links[0].tolist() == [[False, True, True], [False, False, False]]
     assert links[1].all()  # every cell exceeds 0.001 both ways
 
 
 def test_a_strict_guide_and_denoising():
     probabilities, piece = guide_case()
-    strict = guide_links(probabilities, piece, GuideConfig(strict=0.5), denoise=False)
+    strict = guide_links(probabilities, piece, GuideConfig(), threshold=0.5, denoise=False)
     assert strict[1].tolist() == [[True, False, False], [False, True, False]]
-    checked = guide_links(probabilities, piece, GuideConfig(), denoise=True)
+    checked = guide_links(probabilities, piece, GuideConfig(), threshold=0.001, denoise=True)
     # given: (0,1) is rejected both ways and dropped, (0,2) stays; (0,0) and (1,1) are certain both ways and added
     assert checked[0].tolist() == [[True, False, True], [False, True, False]]
 
