@@ -25,6 +25,7 @@ def test_train_then_align(weft, toy, tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "dev AER" in done.stderr
+    assert all(line.startswith("weft: ") for line in done.stderr.splitlines())
     assert f"weft: the model is in {tmp_path / 'model'}." in done.stderr
     aligned = weft("align", toy / "dev.src", toy / "dev.tgt", "--model", tmp_path / "model", "-o", tmp_path / "links")
     assert aligned.returncode == 0, aligned.stderr

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -131,12 +133,19 @@ def _moved(model: Any, device: torch.device, dtype: torch.dtype) -> Any:
 
 def quietly(load: Any, *arguments: Any, **options: Any) -> Any:
     """Load without the library's remarks on weights of heads and upper layers, which we leave out on purpose."""
+    with library_silence():
+        return load(*arguments, trust_remote_code=False, **options)
+
+
+@contextmanager
+def library_silence() -> Iterator[None]:
+    """Keep Hugging Face's remarks and progress bars off the screen."""
     remarks: Any = transformers.logging
     verbosity = remarks.get_verbosity()
     remarks.set_verbosity_error()
     remarks.disable_progress_bar()
     try:
-        return load(*arguments, trust_remote_code=False, **options)
+        yield
     finally:
         remarks.set_verbosity(verbosity)
         remarks.enable_progress_bar()

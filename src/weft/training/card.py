@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from weft.encoding.torch import library_silence
 from weft.models.loading import store_settings
 from weft.training.checkpoints import Progress
 from weft.training.config import TrainingConfig
@@ -31,7 +32,8 @@ def save_trained(
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     library: Any = model.library
-    library.save_pretrained(partial)
+    with library_silence():
+        library.save_pretrained(partial)
     model.save_heads(partial)
     tokenizer.save_pretrained(partial)
     config.save(partial / CONFIG_FILE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 from accelerate import Accelerator
 
 _STATE = "state.json"
+# It remarks on tied weights at every checkpoint, and ties them again when it reads one.
+logging.getLogger("accelerate.utils.other").setLevel(logging.ERROR)
 
 
 @dataclass(slots=True)
