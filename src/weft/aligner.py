@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -23,8 +22,6 @@ from weft.extraction.similarity import cosines, dot_products
 from weft.models.loading import DEFAULT_MODEL, load_encoder, save_model
 from weft.text.pairs import split_words
 from weft.types import Alignment, SentencePair
-
-logger = logging.getLogger(__name__)
 
 Sentence = str | Sequence[str]
 Pair = SentencePair | tuple[Sentence, Sentence]

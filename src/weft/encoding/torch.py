@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,8 +16,6 @@ try:
     import transformers
 except ImportError as error:  # pragma: no cover - a test without the extra covers it in a process of its own
     raise MissingExtraError("torch", "Running a Hugging Face encoder") from error
-
-logger = logging.getLogger(__name__)
 
 DEFAULT_BATCH_TOKENS = {"cpu": 2048, "cuda": 65536}
 _UNLIMITED = 1 << 20
@@ -110,13 +107,18 @@ def _first_line(error: Exception) -> str:
     return lines[0] if lines else type(error).__name__
 
 
+def load_weights(kind: Any, model: str | Path, **options: Any) -> Any:
+    """A model of some Hugging Face kind in float32; what is wrong with its files is one sentence."""
+    try:
+        return quietly(kind.from_pretrained, str(model), dtype=torch.float32, **options)
+    except Exception as error:  # safetensors and torch have errors of their own for damaged files
+        raise WeftError(f"cannot load the weights of {model}: {_first_line(error)}") from error
+
+
 def _load_cut(model: str | Path, config: Any, layer: int) -> Any:
     cut = layer < config.num_hidden_layers
     config.num_hidden_layers = layer
-    try:
-        loaded = quietly(transformers.AutoModel.from_pretrained, str(model), config=config, dtype=torch.float32)
-    except Exception as error:  # safetensors and torch have errors of their own for damaged files
-        raise WeftError(f"cannot load the weights of {model}: {_first_line(error)}") from error
+    loaded = load_weights(transformers.AutoModel, model, config=config)
     encoder = loaded.get_encoder() if config.is_encoder_decoder else loaded
     for name in FINAL_NORMS if cut else ():
         if isinstance(getattr(encoder, name, None), torch.nn.Module):

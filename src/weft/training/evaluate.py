@@ -10,11 +10,9 @@ import torch
 from weft.aligner import encode_pairs
 from weft.encoding.encoder import IntArray, TransformerEncoder
 from weft.encoding.subwords import Tokenizer
-from weft.extraction.extractor import extract
 from weft.extraction.settings import ExtractionSettings
-from weft.scoring.corpus import score
 from weft.training.model import TrainableEncoder
-from weft.tuning import DevSet
+from weft.tuning import DevSet, dev_aer
 
 
 class LiveEncoder(TransformerEncoder):
@@ -44,10 +42,6 @@ def dev_aers(
     was_training = model.training
     model.eval()
     try:
-        aers = []
-        for dev in dev_sets:
-            encoded, numbers = encode_pairs(encoder, dev.pairs)
-            aers.append(score(dev.gold, extract(encoded, numbers, settings)).rates.aer)
-        return aers
+        return [dev_aer(encode_pairs(encoder, dev.pairs), settings, dev) for dev in dev_sets]
     finally:
         model.train(was_training)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import logging
 import shutil
 import time
 from collections.abc import Callable
@@ -30,8 +29,6 @@ from weft.training.losses import Losses
 from weft.training.model import load_trainable, vocabulary_of
 from weft.training.steps import Piece, Steps
 from weft.tuning import DevSet
-
-logger = logging.getLogger(__name__)
 
 Report = Callable[[dict[str, float]], None]
 METRICS_FILE = "metrics.jsonl"

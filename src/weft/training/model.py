@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import torch
 import transformers
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from weft.encoding.torch import FINAL_NORMS, load_config, quietly
+from weft.encoding.torch import FINAL_NORMS, load_config, load_tokenizer, load_weights
 from weft.errors import SettingError, WeftError
 from weft.training.batches import Vocabulary
 from weft.training.config import TrainingConfig
@@ -131,8 +130,12 @@ def _chained(parts: tuple[Any, ...], states: Tensor) -> Tensor:
 
 def load_trainable(config: TrainingConfig) -> tuple[TrainableEncoder, Any]:
     """The encoder to train and its Hugging Face tokenizer: an existing one, or a new one of a given architecture."""
-    tokenizer = quietly(transformers.AutoTokenizer.from_pretrained, config.model)
-    library = _load(config.model) if config.architecture is None else _new(config.architecture, tokenizer)
+    if config.architecture is None:
+        library = _load(config.model)
+        tokenizer = load_tokenizer(config.model, library.config.vocab_size)
+    else:
+        tokenizer = load_tokenizer(config.model, 0)
+        library = _new(config.architecture, tokenizer)
     layer = config.layer if config.layer is not None else _default_layer(config)
     model = TrainableEncoder(library, layer=layer, with_psi="psi" in config.objectives)
     if Path(config.model).is_dir():
@@ -146,10 +149,7 @@ def _load(model: str) -> Any:
     kind = transformers.AutoModelForMaskedLM if type(config) in kinds else transformers.AutoModel
     if config.is_encoder_decoder:
         kind = transformers.AutoModel
-    try:
-        return quietly(kind.from_pretrained, model, dtype=torch.float32)
-    except (OSError, ValueError) as error:
-        raise WeftError(f"cannot load the weights of {model}: {str(error).strip().splitlines()[0]}") from error
+    return load_weights(kind, model)
 
 
 def _new(architecture: dict[str, Any], tokenizer: Any) -> Any:
