@@ -224,7 +224,7 @@ class _Guard:
             letters: prefix
             for prefix in exclude
             for pair in read_sentences(f"{prefix}.src", f"{prefix}.tgt")
-            for letters in map(_letters, (pair.source, pair.target))
+            for letters in map(letters_of, (pair.source, pair.target))
             if letters
         }
 
@@ -236,7 +236,7 @@ class _Guard:
             return False
         self._seen.add(key)
         for side in (pair.source, pair.target) if self._test else ():
-            prefix = self._test.get(_letters(side))
+            prefix = self._test.get(letters_of(side))
             if prefix and not self._drop:
                 message = f"this sentence is in the test set {prefix}. Remove it, or set overlap to drop."
                 raise FormatError(path, line, message)
@@ -251,7 +251,7 @@ def _fingerprint(pair: SentencePair) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-def _letters(words: Sequence[str]) -> str:
+def letters_of(words: Sequence[str]) -> str:
     """A sentence's letters alone, in lower case and without accents: how copies are recognised."""
     decomposed = unicodedata.normalize("NFKD", "".join(words).casefold())
     return "".join(filter(str.isalpha, decomposed))

@@ -1,0 +1,167 @@
+"""BERT over one flat row of tokens: sentences lie one after the other without padding, attention stays inside each.
+
+Parameters are named as in Hugging Face's `BertForMaskedLM`, so that the weights load there. One shape for all batches
+means one compilation; no padding means no work in vain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The size of the encoder."""
+
+    vocabulary: int = 48_000
+    width: int = 384
+    layers: int = 8
+    heads: int = 6
+    inner: int = 1536
+    positions: int = 128
+    eps: float = 1e-12
+
+    def config(self) -> dict[str, object]:
+        """The same for Hugging Face."""
+        return {
+            "architectures": ["BertForMaskedLM"], "model_type": "bert", "vocab_size": self.vocabulary,
+            "hidden_size": self.width, "num_hidden_layers": self.layers, "num_attention_heads": self.heads,
+            "intermediate_size": self.inner, "max_position_embeddings": self.positions, "type_vocab_size": 2,
+            "hidden_act": "gelu", "layer_norm_eps": self.eps, "pad_token_id": 0, "tie_word_embeddings": True,
+            "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1, "initializer_range": 0.02,
+        }  # fmt: skip
+
+
+class FlatBert(nn.Module):
+    """The encoder and the head that predicts masked tokens."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.shape = shape
+        width, inner = shape.width, shape.inner
+        sizes = {
+            "bert.embeddings.word_embeddings": (shape.vocabulary, width),
+            "bert.embeddings.position_embeddings": (shape.positions, width),
+            "bert.embeddings.token_type_embeddings": (2, width),
+            "cls.predictions.transform.dense": (width, width),
+        }
+        norms = ["bert.embeddings.LayerNorm", "cls.predictions.transform.LayerNorm"]
+        for k in range(shape.layers):
+            layer = f"bert.encoder.layer.{k}"
+            for name in ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"):
+                sizes[f"{layer}.{name}"] = (width, width)
+            sizes[f"{layer}.intermediate.dense"] = (inner, width)
+            sizes[f"{layer}.output.dense"] = (width, inner)
+            norms += [f"{layer}.attention.output.LayerNorm", f"{layer}.output.LayerNorm"]
+        self.weights = nn.ParameterDict()
+        for name, size in sizes.items():
+            self._add(f"{name}.weight", torch.randn(size) * 0.02)
+            if "embeddings" not in name:
+                self._add(f"{name}.bias", torch.zeros(size[0]))
+        for name in norms:
+            self._add(f"{name}.weight", torch.ones(width))
+            self._add(f"{name}.bias", torch.zeros(width))
+        self._add("cls.predictions.bias", torch.zeros(shape.vocabulary))
+
+    def _add(self, name: str, value: Tensor) -> None:
+        self.weights[name.replace(".", "/")] = nn.Parameter(value)
+
+    def weight(self, name: str) -> Tensor:
+        """A parameter by its Hugging Face name."""
+        return self.weights[name.replace(".", "/")]
+
+    def named_weights(self) -> dict[str, Tensor]:
+        """All parameters by their Hugging Face names."""
+        return {name.replace("/", "."): value for name, value in self.weights.items()}
+
+    def _linear(self, x: Tensor, name: str) -> Tensor:
+        return F.linear(x, self.weight(f"{name}.weight"), self.weight(f"{name}.bias"))
+
+    def _norm(self, x: Tensor, name: str) -> Tensor:
+        return F.layer_norm(
+            x, (self.shape.width,), self.weight(f"{name}.weight"), self.weight(f"{name}.bias"), self.shape.eps
+        )
+
+    def forward(self, ids: Tensor, positions: Tensor, types: Tensor, ends: Tensor) -> Tensor:
+        """Hidden states of the last layer, shape (tokens, width); `ends` are the cumulated lengths of the rows."""
+        x = F.embedding(ids, self.weight("bert.embeddings.word_embeddings.weight"))
+        x = x + F.embedding(positions, self.weight("bert.embeddings.position_embeddings.weight"))
+        x = x + F.embedding(types, self.weight("bert.embeddings.token_type_embeddings.weight"))
+        x = self._norm(x, "bert.embeddings.LayerNorm").to(torch.bfloat16 if ids.is_cuda else torch.float32)
+        for k in range(self.shape.layers):
+            layer = f"bert.encoder.layer.{k}"
+            x = self._norm(x + self._attention(x, layer, ends), f"{layer}.attention.output.LayerNorm")
+            inner = F.gelu(self._linear(x, f"{layer}.intermediate.dense"))
+            x = self._norm(x + self._linear(inner, f"{layer}.output.dense"), f"{layer}.output.LayerNorm")
+        return x
+
+    def _attention(self, x: Tensor, layer: str, ends: Tensor) -> Tensor:
+        heads = self.shape.heads
+        query, key, value = (
+            self._linear(x, f"{layer}.attention.self.{name}").view(len(x), heads, -1) for name in ("query", "key", "value")
+        )
+        if x.is_cuda:
+            from torch.nn.attention.varlen import varlen_attn
+
+            longest = 2 * self.shape.positions
+            mixed = varlen_attn(query, key, value, ends, ends, longest, longest)
+        else:
+            mixed = _attention_by_mask(query, key, value, ends)
+        return self._linear(mixed.reshape(len(x), -1), f"{layer}.attention.output.dense")
+
+    def predictions(self, states: Tensor) -> Tensor:
+        """Scores of all tokens at masked places, shape (places, vocabulary)."""
+        x = F.gelu(self._linear(states, "cls.predictions.transform.dense"))
+        x = self._norm(x, "cls.predictions.transform.LayerNorm")
+        return F.linear(x, self.weight("bert.embeddings.word_embeddings.weight"), self.weight("cls.predictions.bias"))
+
+
+def _attention_by_mask(query: Tensor, key: Tensor, value: Tensor, ends: Tensor) -> Tensor:
+    """The same on a CPU, for trying things out."""
+    row = torch.bucketize(torch.arange(len(query)), ends[1:].long(), right=True)
+    mask = row[:, None] == row[None, :]
+    sides = (x.transpose(0, 1)[None] for x in (query, key, value))
+    return F.scaled_dot_product_attention(*sides, attn_mask=mask)[0].transpose(0, 1)
+
+
+class Muon(torch.optim.Optimizer):
+    """Momentum whose matrices are made orthogonal (Jordan et al. 2024), all of one shape at once."""
+
+    def __init__(self, matrices: list[Tensor], lr: float, momentum: float = 0.95, decay: float = 0.01) -> None:
+        super().__init__(matrices, {"lr": lr, "momentum": momentum, "decay": decay})
+
+    @torch.no_grad()
+    def step(self) -> None:  # type: ignore[override]
+        """Take a step."""
+        for group in self.param_groups:
+            shapes: dict[tuple[int, ...], list[Tensor]] = {}
+            for matrix in group["params"]:
+                shapes.setdefault(tuple(matrix.shape), []).append(matrix)
+            for shape, matrices in shapes.items():
+                gradients = [matrix.grad for matrix in matrices]
+                buffers = [
+                    self.state[matrix].setdefault("momentum", torch.zeros_like(matrix)) for matrix in matrices
+                ]
+                torch._foreach_lerp_(buffers, gradients, 1 - group["momentum"])
+                looking_ahead = torch._foreach_lerp(gradients, buffers, group["momentum"])
+                updates = orthogonal(torch.stack(looking_ahead))
+                scale = max(1.0, shape[0] / shape[1]) ** 0.5
+                torch._foreach_mul_(matrices, 1 - group["lr"] * group["decay"])
+                torch._foreach_add_(matrices, list(updates.float().unbind()), alpha=-group["lr"] * scale)
+
+
+def orthogonal(matrices: Tensor) -> Tensor:
+    """The nearest orthogonal matrices, nearly: five Newton-Schulz steps; shape (k, rows, columns)."""
+    x = matrices.bfloat16()
+    tall = x.shape[1] > x.shape[2]
+    if tall:
+        x = x.transpose(1, 2)
+    x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
+    for _ in range(5):
+        square = x @ x.transpose(1, 2)
+        x = 3.4445 * x + (-4.7750 * square + 2.0315 * square @ square) @ x
+    return x.transpose(1, 2) if tall else x

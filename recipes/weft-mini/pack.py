@@ -1,0 +1,121 @@
+"""Step 4: words and silver links to shards.
+
+Symmetrises `WORK/silver`, checks that no sentence of a test set is in the text, cuts words into pieces and writes
+`WORK/packed/PART/LANG.xz`; each part holds its share of every language. Gold dev sets become `WORK/packed/gold/LANG.xz`
+(three of four sentences) and `held/LANG.xz` (the fourth, to choose on).
+
+    python pack.py DATA WORK [LANG ...]
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from multiprocessing import Pool
+from pathlib import Path
+
+from forms import varied
+from packed import write_shard
+from tokenizers import Tokenizer
+
+from weft.encoding.subwords import FastTokenizer
+from weft.extraction.symmetrize import symmetrize
+from weft.scoring.corpus import read_sentences
+from weft.training.corpus import letters_of
+
+PARTS = 4
+MOST_PIECES = 126  # a side with its two special tokens has 128
+SYMMETRIZATION = "grow-diag"
+GOLD = ("ja", "ro", "zh", "cs")
+
+Links = list[tuple[int, int]]
+Row = tuple[tuple[str, ...], tuple[str, ...], Links]
+
+
+def read_links(path: Path) -> Iterator[set[tuple[int, int]]]:
+    """Links as eflomal writes them."""
+    with path.open(encoding="ascii") as lines:
+        for line in lines:
+            yield {(int(i), int(j)) for i, _, j in (link.partition("-") for link in line.split())}
+
+
+def test_sentences(data: Path) -> set[str]:
+    """Every side of every test set, as `weft train` compares them."""
+    prefixes = [path.with_suffix("") for kind in ("test", "trial") for path in data.glob(f"gold/*/{kind}.src")]
+    pairs = chain.from_iterable(read_sentences(Path(f"{prefix}.src"), Path(f"{prefix}.tgt")) for prefix in prefixes)
+    return {letters_of(side) for pair in pairs for side in (pair.source, pair.target)} - {""}
+
+
+def silver_rows(language: str, work: Path, generator: random.Random) -> Iterator[Row]:
+    """The language's pairs in one of their forms, with symmetrised links."""
+    files = [read_links(work / "silver" / f"{language}.{way}") for way in ("fwd", "rev")]
+    with (work / "words" / f"{language}.tsv").open(encoding="utf-8", newline="\n") as lines:
+        for line, forward, backward in zip(lines, *files, strict=True):
+            source, target = varied(*line.rstrip("\n").split("\t"), language, generator)
+            links = sorted(symmetrize(forward, backward, SYMMETRIZATION))
+            yield tuple(source.split(" ")), tuple(target.split(" ")), links
+
+
+def pack_rows(path: Path, rows: Sequence[Row], tokenizer: FastTokenizer) -> int:
+    """Cut words into pieces and write those pairs that are neither too long nor without links."""
+    pieces = tokenizer.split([side for source, target, _ in rows for side in (source, target)])
+    ids, words, links = [], [], []
+    for k, (_, _, between) in enumerate(rows):
+        sides = pieces[2 * k], pieces[2 * k + 1]
+        if between and max(len(side.ids) for side in sides) <= MOST_PIECES:
+            ids += [list(side.ids) for side in sides]
+            words += [list(side.words) for side in sides]
+            links.append(between)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_shard(path, ids, words, links)
+    return len(links)
+
+
+def pack(task: tuple[str, Path, Path]) -> str:
+    """Pack one language."""
+    language, data, work = task
+    began = time.time()
+    tokenizer = FastTokenizer(Tokenizer.from_file(str(work / "tokenizer.json")))
+    forbidden, generator = test_sentences(data), random.Random(language)
+    rows = list(silver_rows(language, work, generator))
+    clean = [row for row in rows if not forbidden & {letters_of(row[0]), letters_of(row[1])}]
+    generator.shuffle(clean)
+    kept = sum(
+        pack_rows(work / "packed" / str(part) / f"{language}.xz", clean[part::PARTS], tokenizer) for part in range(PARTS)
+    )
+    overlap = len(rows) - len(clean)
+    return f"{language}: {kept:,} of {len(rows):,} pairs; {overlap} shared a sentence with a test set; " \
+        f"{time.time() - began:.0f} s"  # fmt: skip
+
+
+def pack_gold(language: str, data: Path, work: Path) -> str:
+    """Pack a dev set: every fourth sentence is held out."""
+    tokenizer = FastTokenizer(Tokenizer.from_file(str(work / "tokenizer.json")))
+    prefix = data / "gold" / f"{language}-en" / "dev"
+    pairs = read_sentences(Path(f"{prefix}.src"), Path(f"{prefix}.tgt"))
+    lines = Path(f"{prefix}.talp").read_text(encoding="ascii").split("\n")[:-1]
+    rows: list[Row] = []
+    for pair, line in zip(pairs, lines, strict=True):
+        links = (link.replace("p", "-").partition("-") for link in line.split())
+        rows.append((pair.source, pair.target, [(int(i), int(j)) for i, _, j in links]))
+    held = pack_rows(work / "packed" / "held" / f"{language}.xz", rows[3::4], tokenizer)
+    gold = [row for k, row in enumerate(rows) if k % 4 != 3]
+    return f"{language} gold: {pack_rows(work / 'packed' / 'gold' / f'{language}.xz', gold, tokenizer)} and {held} held out"
+
+
+def main() -> None:
+    """Pack the languages named, or all that have silver links."""
+    data, work, *languages = sys.argv[1:]
+    chosen = languages or sorted(path.stem for path in Path(work, "silver").glob("??.rev"))
+    for language in GOLD:
+        print(pack_gold(language, Path(data), Path(work)))
+    with Pool() as pool:
+        for report in pool.imap_unordered(pack, [(language, Path(data), Path(work)) for language in chosen]):
+            print(report, flush=True)
+
+
+if __name__ == "__main__":
+    main()
