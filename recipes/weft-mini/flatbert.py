@@ -107,7 +107,7 @@ class FlatBert(nn.Module):
         if x.is_cuda:
             from torch.nn.attention.varlen import varlen_attn
 
-            longest = 2 * self.shape.positions
+            longest = 2 * self.shape.positions  # a row beyond this would come back as whatever lay in memory
             mixed = varlen_attn(query, key, value, ends, ends, longest, longest)
         else:
             mixed = _attention_by_mask(query, key, value, ends)

@@ -21,6 +21,7 @@ from torch import Tensor
 PAD, CLS, SEP, UNK, MASK = range(5)
 SPECIAL_TOKENS = 5
 AROUND = 2  # [CLS] and [SEP]
+MOST_SIDE = 128  # tokens of one side, these two included
 
 Array = npt.NDArray[Any]
 
@@ -69,6 +70,7 @@ class Corpus:
         self.lengths = lengths.astype(np.int64).reshape(-1, 2)
         self.counts = counts.astype(np.int64)
         self.language = np.repeat(np.array(languages), [len(shard["counts"]) for shard in shards])
+        self.is_gold = np.zeros(len(self.counts), dtype=bool)
         starts = np.concatenate([[0], np.cumsum(self.lengths.reshape(-1))])[:-1].reshape(-1, 2)
         link_starts = np.concatenate([[0], np.cumsum(self.counts)])[:-1]
         self.device = device
@@ -91,6 +93,7 @@ class Group:
     words: tuple[Tensor, Tensor]
     guide: Tensor
     pairs: Array
+    gold: Tensor
 
 
 @dataclass
@@ -127,8 +130,10 @@ def flat_batch(
     ends = np.full(rows + 1, tokens, dtype=np.int32)
     cuts = np.ones(2 * count + 1, dtype=bool)
     cuts[1::2] = apart
-    found = offsets[cuts]
+    # What is left over becomes rows of padding that are no longer than sentences: attention knows the longest row.
+    found = np.concatenate([offsets[cuts], np.arange(total + MOST_SIDE, tokens, MOST_SIDE)])
     ends[: len(found)] = found
+    assert np.diff(ends).max() <= 2 * MOST_SIDE, "a row is longer than attention expects"
 
     def there(values: Array) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(values)).pin_memory().to(device, non_blocking=True) \
@@ -181,5 +186,6 @@ def _groups(
         between[owner, link[:, 0], link[:, 1]] = True
         guide = between.gather(1, words[0][:, :, None].expand(-1, -1, m)).gather(2, words[1][:, None, :].expand(-1, n, -1))
         guide = guide & inside[0][:, :, None] & inside[1][:, None, :]
-        groups.append(Group((places[0], places[1]), (inside[0], inside[1]), (words[0], words[1]), guide, pairs[chosen]))
+        sides = ((places[0], places[1]), (inside[0], inside[1]), (words[0], words[1]))
+        groups.append(Group(*sides, guide, pairs[chosen], there(corpus.is_gold[pairs[chosen]])))
     return groups

@@ -46,12 +46,14 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--matrix-rate", type=float, default=0.006)
     parser.add_argument("--rate", type=float, default=1e-3)
     parser.add_argument("--warmup", type=float, default=0.02)
-    parser.add_argument("--guide", type=float, default=0.05, help="share of the run before links are learned")
-    parser.add_argument("--denoise", type=float, default=0.66)
-    parser.add_argument("--apart", type=float, default=0.25, help="share of pairs whose sides do not see each other")
+    parser.add_argument("--guide", type=float, default=0.03, help="share of the run before links are learned")
+    parser.add_argument("--denoise", type=float, default=0.55)
+    parser.add_argument("--apart", type=float, default=0.1, help="share of pairs whose sides do not see each other")
     parser.add_argument("--masking", type=float, default=0.15)
-    parser.add_argument("--gold-share", type=float, default=0.0)
-    parser.add_argument("--gold-part", type=float, default=0.1, help="share of gold tokens in a batch of that time")
+    parser.add_argument("--gold", type=float, default=0.5, help="share of the run before gold pairs are mixed in")
+    parser.add_argument("--gold-tokens", type=int, default=1000, help="tokens of gold in a batch from then on")
+    parser.add_argument("--gold-weight", type=float, default=10.0, help="how much more a gold pair counts")
+    parser.add_argument("--wait", type=Path, help="begin when this file is there: parts may still be on their way")
     parser.add_argument("--exponent", type=float, default=0.7, help="languages are drawn by size to this power")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--no-compile", action="store_true")
@@ -62,13 +64,14 @@ def arguments() -> argparse.Namespace:
 class Supply:
     """Batches without end over the parts that have arrived; new ones are read between rounds."""
 
-    def __init__(self, folder: Path, device: str, exponent: float, seed: int) -> None:
+    def __init__(self, folder: Path, device: str, exponent: float, seed: int, gold_tokens: int = 0) -> None:
         self.folder, self.device, self.exponent = folder, device, exponent
         self.random = np.random.default_rng(seed)
         self.seen: set[Path] = set()
         self.shards: list[dict[str, Array]] = []
         self.languages: list[str] = []
         self.corpus: Corpus | None = None
+        self.gold_tokens, self.with_gold = gold_tokens, False
 
     def refresh(self) -> None:
         """Read the shards of parts that are complete (a file `done` beside them)."""
@@ -77,12 +80,17 @@ class Supply:
             return
         for part in parts:
             self.seen.add(part)
-            for path in sorted(part.glob("*.xz")):
-                self.shards.append(read_shard(path))
-                self.languages.append(path.stem)
+            paths = sorted(part.glob("*.xz"))
+            with ThreadPoolExecutor(16) as pool:
+                self.shards += pool.map(read_shard, paths)
+            self.languages += [path.stem for path in paths]
         names = sorted(set(self.languages))
-        self.corpus = Corpus(self.shards, [names.index(name) for name in self.languages], self.device)
+        gold = [read_shard(path) for path in sorted((self.folder / "gold").glob("*.xz"))]
+        numbers = [names.index(name) for name in self.languages] + [len(names)] * len(gold)
+        self.corpus = Corpus([*self.shards, *gold], numbers, self.device)
         self.of_language = [np.flatnonzero(self.corpus.language == k) for k in range(len(names))]
+        self.gold = np.flatnonzero(self.corpus.language == len(names))
+        self.corpus.is_gold = self.corpus.language == len(names)
         print(f"{len(self.corpus):,} pairs, {len(self.corpus.ids):,} tokens, {len(names)} languages", flush=True)
 
     def batches(self, tokens: int, most_pairs: int, round_pairs: int = 400_000) -> Iterator[Array]:
@@ -98,7 +106,14 @@ class Supply:
                 for numbers, count in zip(self.of_language, counts, strict=True)
             ])  # fmt: skip
             self.random.shuffle(order)
-            yield from cut(order, self.corpus, tokens, most_pairs)
+            for pairs in cut(order, self.corpus, tokens - self.gold_tokens, most_pairs):
+                yield np.concatenate([self.some_gold(), pairs]) if self.with_gold else pairs
+
+    def some_gold(self) -> Array:
+        """Gold pairs at random, as many as there is room for."""
+        assert self.corpus is not None
+        pairs = self.random.choice(self.gold, 64)
+        return pairs[np.cumsum(self.corpus.lengths[pairs].sum(axis=1) + 4) <= self.gold_tokens]
 
 
 def ahead(batches: Iterator[FlatBatch], depth: int = 3) -> Iterator[FlatBatch]:
@@ -146,13 +161,18 @@ def both_ways(states: Tensor, group: Group) -> tuple[Tensor, Tensor]:
     return similarity.log_softmax(2), similarity.log_softmax(1)
 
 
-def alignment_loss(forward: Tensor, backward: Tensor, guide: Tensor, cross: float) -> tuple[Tensor, Tensor]:
-    """SO and `cross` times the cross entropy with the guide, summed over linked subwords, and how many there are."""
+def alignment_loss(
+    forward: Tensor, backward: Tensor, guide: Tensor, cross: float, weights: Tensor | float = 1.0
+) -> tuple[Tensor, Tensor]:
+    """SO and `cross` times the cross entropy with the guide, summed over linked subwords, and how many there are.
+
+    `weights` has one number a pair, shape (b, 1).
+    """
     links = guide.float()
     losses, count = [], []
     for logs, axis in ((forward, 2), (backward, 1)):
         linked = links.sum(axis)
-        there = (linked > 0).float()
+        there = (linked > 0).float() * weights
         found = (logs.exp() * links).sum(axis)
         entropy = -(logs * links).sum(axis) / linked.clamp(min=1)
         losses.append((there * (1 - found) + cross * entropy * there).sum())
@@ -216,7 +236,7 @@ class Run:
         compiled = not options.no_compile
         self.encode = torch.compile(self.model, dynamic=False) if compiled else self.model
         self.predict = torch.compile(self._language_model, dynamic=False) if compiled else self._language_model
-        self.supply = Supply(options.packed, self.device, options.exponent, options.seed)
+        self.supply = Supply(options.packed, self.device, options.exponent, options.seed, options.gold_tokens)
         self.random = np.random.default_rng(options.seed + 1)
         self.most_pairs = options.tokens // 22
         self.history: list[dict[str, object]] = []
@@ -235,11 +255,17 @@ class Run:
         batches = ahead(self.batches())
         for progress in (0.0, 1.0):  # reads the first part and compiles before the clock starts
             self.step(next(batches), progress, 0.0)
+        while options.wait and not options.wait.exists():
+            time.sleep(0.2)
+        self.supply.refresh()
+        batches = ahead(self.batches())
+        next(batches)
         began = evaluated = logged = time.time()
         limit, step, tokens = options.minutes * 60, 0, 0
         sums = torch.zeros(3, device=self.device)
         while (progress := (time.time() - began) / limit) < 1:
             rate = min(1.0, progress / options.warmup if options.warmup else 1.0) * (1 - progress)
+            self.supply.with_gold = progress >= options.gold
             batch = next(batches)
             sums += self.step(batch, progress, rate)
             tokens += batch.size
@@ -248,6 +274,8 @@ class Run:
                 torch.cuda.synchronize() if self.device == "cuda" else None
                 lm, so, links = (sums / max(1, step if step <= 20 else 250)).tolist() if step > 20 else sums.tolist()
                 sums.zero_()
+                if not lm + so < np.inf:
+                    raise SystemExit(f"the loss is {lm + so} at step {step}")
                 now = time.time()
                 print(f"step {step} {100 * progress:.1f} % {now - began:.0f} s lm {lm:.3f} so {so:.3f} "
                       f"{tokens / (now - logged):,.0f} tokens/s", flush=True)  # fmt: skip
@@ -293,7 +321,9 @@ class Run:
             for group in batch.groups:
                 forward, backward = both_ways(states, group)
                 guide = denoised(forward, backward, group) if progress >= options.denoise else group.guide
-                loss, count = alignment_loss(forward, backward, guide, cross)
+                guide = torch.where(group.gold[:, None, None], group.guide, guide)
+                weights = 1 + (options.gold_weight - 1) * group.gold[:, None].float()
+                loss, count = alignment_loss(forward, backward, guide, cross, weights)
                 total, linked = total + loss, linked + count
         links = total / linked.clamp(min=1)
         weight = 1.0 if progress < options.denoise else 0.5

@@ -1,0 +1,125 @@
+"""Step 6: gold. A few epochs of the supervised objective over the dev sets, mixed with silver pairs.
+
+Gold batches alternate with denoised silver ones, so that languages without gold do not drift. Sentences that are held
+out say when to stop; the best weights are kept.
+
+    python finetune.py PACKED START OUT --epochs 10
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import torch
+from evaluate import held_out_aer
+from flatbert import FlatBert, Shape
+from packed import Array, Corpus, FlatBatch, flat_batch, read_shard
+from pretrain import EDGES, TEMPERATURE, Supply, alignment_loss, both_ways, denoised, fold, save
+from safetensors.torch import load_file
+from torch import Tensor
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("packed", type=Path)
+    parser.add_argument("start", type=Path, help="folder of the pretrained model")
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--epochs", type=float, default=10)
+    parser.add_argument("--rate", type=float, default=1e-4)
+    parser.add_argument("--gold-tokens", type=int, default=4096)
+    parser.add_argument("--silver-tokens", type=int, default=16_384)
+    parser.add_argument("--silver-weight", type=float, default=0.5)
+    parser.add_argument("--cross", type=float, default=0.3, help="weight of the cross entropy beside SO")
+    parser.add_argument("--apart", type=float, default=0.1)
+    parser.add_argument("--dropout", type=float, default=0.05, help="share of words replaced by a mask in gold")
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args()
+
+
+def gold_batches(corpus: Corpus, tokens: int, random: np.random.Generator) -> Iterator[Array]:
+    """Gold pairs in random order, epoch after epoch, about so many tokens at a time."""
+    while True:
+        order = random.permutation(len(corpus))
+        ends = np.cumsum(corpus.lengths[order].sum(axis=1) + 4)
+        yield from np.split(order, np.searchsorted(ends, np.arange(tokens, ends[-1], tokens)))
+
+
+class Finetuning:
+    """One run."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.device = "cuda" if torch.cuda.is_available() else "cpu"
+        torch.manual_seed(options.seed)
+        self.random = np.random.default_rng(options.seed)
+        config = json.loads((options.start / "config.json").read_text())
+        shape = Shape(config["vocab_size"], config["hidden_size"], config["num_hidden_layers"],
+                      config["num_attention_heads"], config["intermediate_size"], config["max_position_embeddings"])  # fmt: skip
+        self.model = FlatBert(shape).to(self.device)
+        stored = {name: value.float() for name, value in load_file(options.start / "model.safetensors").items()}
+        stored = fold(stored, shape.layers, 0.5)
+        for name, value in self.model.named_weights().items():
+            value.data.copy_(stored[name])
+        trained = [value for name, value in self.model.named_weights().items() if "cls." not in name]
+        self.optimiser = torch.optim.AdamW(trained, lr=options.rate, betas=(0.9, 0.98), weight_decay=0.01)
+        shards = [read_shard(path) for path in sorted((options.packed / "gold").glob("*.xz"))]
+        self.gold = Corpus(shards, list(range(len(shards))), self.device)
+        self.supply = Supply(options.packed, self.device, 0.7, options.seed)
+
+    def _batch(self, corpus: Corpus, pairs: Array) -> FlatBatch:
+        swapped = self.random.random(len(pairs)) < 0.5
+        apart = self.random.random(len(pairs)) < self.options.apart
+        tokens = int((corpus.lengths[pairs].sum(axis=1) + 4).sum())
+        return flat_batch(corpus, pairs, swapped=swapped, apart=apart, tokens=tokens, rows=2 * len(pairs), edges=EDGES)
+
+    def _loss(self, batch: FlatBatch, silver: bool) -> Tensor:
+        ids = batch.ids
+        if not silver and self.options.dropout:
+            hidden = (torch.rand(len(ids), device=ids.device) < self.options.dropout) & (ids > 4)
+            ids = ids.masked_fill(hidden, 4)
+        with torch.autocast(self.device, torch.bfloat16):
+            states = self.model(ids, batch.positions, batch.types, batch.ends)
+        total, linked = torch.zeros((), device=self.device), torch.zeros((), device=self.device)
+        for group in batch.groups:
+            forward, backward = both_ways(states, group)
+            guide = denoised(forward, backward, group) if silver else group.guide
+            loss, count = alignment_loss(forward, backward, guide, self.options.cross)
+            total, linked = total + loss, linked + count
+        return total / linked.clamp(min=1)
+
+    def train(self) -> None:
+        """Train, evaluating after every epoch; keep the best weights."""
+        options = self.options
+        gold = gold_batches(self.gold, options.gold_tokens, self.random)
+        silver = self.supply.batches(options.silver_tokens, 4096) if options.silver_weight else None
+        epoch = int((self.gold.lengths.sum() + 4 * len(self.gold)) // options.gold_tokens) + 1
+        steps, best = int(options.epochs * epoch), np.inf
+        history = []
+        for step in range(steps + 1):
+            if step % (2 * epoch) == 0 or step == steps:
+                scores = held_out_aer(self.model, options.packed / "held", self.device, TEMPERATURE)
+                print(f"epoch {step / epoch:.1f} {scores}", flush=True)
+                history.append({"step": step, "held": scores})
+                if scores["joint"]["mean"] < best:  # type: ignore[index]
+                    best = scores["joint"]["mean"]  # type: ignore[index]
+                    save(self.model, options.out, {"history": history, "options": {k: str(v) for k, v in vars(options).items()}})
+            for group in self.optimiser.param_groups:
+                group["lr"] = options.rate * min(1, (step + 1) / 20) * (1 - step / (steps + 1))
+            loss = self._loss(self._batch(self.gold, next(gold)), silver=False)
+            if silver is not None:
+                pairs = next(silver)
+                assert self.supply.corpus is not None
+                loss = loss + options.silver_weight * self._loss(self._batch(self.supply.corpus, pairs), silver=True)
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(self.optimiser.param_groups[0]["params"], 1.0)
+            self.optimiser.step()
+            self.optimiser.zero_grad(set_to_none=True)
+
+
+if __name__ == "__main__":
+    Finetuning(arguments()).train()
