@@ -17,8 +17,13 @@ def held_out_aer(model: FlatBert, folder: Path, device: str, temperature: float)
     """AER (with all links taken as sure) by mode, threshold and language."""
     result: dict[str, object] = {}
     for mode in ("joint", "apart"):
-        by_language = {path.stem: _counts(model, path, device, temperature, mode == "apart") for path in sorted(folder.glob("*.xz"))}
-        aer = {name: 100 * (1 - 2 * counts[:, 1] / (counts[:, 0] + counts[:, 2])) for name, counts in by_language.items()}
+        by_language = {
+            path.stem: _counts(model, path, device, temperature, mode == "apart")
+            for path in sorted(folder.glob("*.xz"))
+        }
+        aer = {
+            name: 100 * (1 - 2 * counts[:, 1] / (counts[:, 0] + counts[:, 2])) for name, counts in by_language.items()
+        }
         mean = np.mean(list(aer.values()), axis=0)
         best = int(mean.argmin())
         result[mode] = {
@@ -47,7 +52,9 @@ def _counts(model: FlatBert, path: Path, device: str, temperature: float, apart:
             weakest = torch.minimum(similarity.softmax(2), similarity.softmax(1)).masked_fill(~valid, 0)
             for k in range(len(group.pairs)):
                 n, m = int(group.inside[0][k].sum()), int(group.inside[1][k].sum())
-                total += _pair_counts(weakest[k, :n, :m], group.guide[k, :n, :m], group.words[0][k, :n], group.words[1][k, :m])
+                total += _pair_counts(
+                    weakest[k, :n, :m], group.guide[k, :n, :m], group.words[0][k, :n], group.words[1][k, :m]
+                )
     return total
 
 

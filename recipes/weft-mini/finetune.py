@@ -58,8 +58,8 @@ class Finetuning:
         torch.manual_seed(options.seed)
         self.random = np.random.default_rng(options.seed)
         config = json.loads((options.start / "config.json").read_text())
-        shape = Shape(config["vocab_size"], config["hidden_size"], config["num_hidden_layers"],
-                      config["num_attention_heads"], config["intermediate_size"], config["max_position_embeddings"])  # fmt: skip
+        names = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
+        shape = Shape(*(config[name] for name in names), positions=config["max_position_embeddings"])
         self.model = FlatBert(shape).to(self.device)
         stored = {name: value.float() for name, value in load_file(options.start / "model.safetensors").items()}
         stored = fold(stored, shape.layers, 0.5)
@@ -107,7 +107,11 @@ class Finetuning:
                 history.append({"step": step, "held": scores})
                 if scores["joint"]["mean"] < best:  # type: ignore[index]
                     best = scores["joint"]["mean"]  # type: ignore[index]
-                    save(self.model, options.out, {"history": history, "options": {k: str(v) for k, v in vars(options).items()}})
+                    save(
+                        self.model,
+                        options.out,
+                        {"history": history, "options": {k: str(v) for k, v in vars(options).items()}},
+                    )
             for group in self.optimiser.param_groups:
                 group["lr"] = options.rate * min(1, (step + 1) / 20) * (1 - step / (steps + 1))
             loss = self._loss(self._batch(self.gold, next(gold)), silver=False)

@@ -52,7 +52,12 @@ class FlatBert(nn.Module):
         norms = ["bert.embeddings.LayerNorm", "cls.predictions.transform.LayerNorm"]
         for k in range(shape.layers):
             layer = f"bert.encoder.layer.{k}"
-            for name in ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"):
+            for name in (
+                "attention.self.query",
+                "attention.self.key",
+                "attention.self.value",
+                "attention.output.dense",
+            ):
                 sizes[f"{layer}.{name}"] = (width, width)
             sizes[f"{layer}.intermediate.dense"] = (inner, width)
             sizes[f"{layer}.output.dense"] = (width, inner)
@@ -102,7 +107,8 @@ class FlatBert(nn.Module):
     def _attention(self, x: Tensor, layer: str, ends: Tensor) -> Tensor:
         heads = self.shape.heads
         query, key, value = (
-            self._linear(x, f"{layer}.attention.self.{name}").view(len(x), heads, -1) for name in ("query", "key", "value")
+            self._linear(x, f"{layer}.attention.self.{name}").view(len(x), heads, -1)
+            for name in ("query", "key", "value")
         )
         if x.is_cuda:
             from torch.nn.attention.varlen import varlen_attn
@@ -143,9 +149,7 @@ class Muon(torch.optim.Optimizer):
                 shapes.setdefault(tuple(matrix.shape), []).append(matrix)
             for shape, matrices in shapes.items():
                 gradients = [matrix.grad for matrix in matrices]
-                buffers = [
-                    self.state[matrix].setdefault("momentum", torch.zeros_like(matrix)) for matrix in matrices
-                ]
+                buffers = [self.state[matrix].setdefault("momentum", torch.zeros_like(matrix)) for matrix in matrices]
                 torch._foreach_lerp_(buffers, gradients, 1 - group["momentum"])
                 looking_ahead = torch._foreach_lerp(gradients, buffers, group["momentum"])
                 updates = orthogonal(torch.stack(looking_ahead))

@@ -84,7 +84,8 @@ def pack(task: tuple[str, Path, Path]) -> str:
     clean = [row for row in rows if not forbidden & {letters_of(row[0]), letters_of(row[1])}]
     generator.shuffle(clean)
     kept = sum(
-        pack_rows(work / "packed" / str(part) / f"{language}.xz", clean[part::PARTS], tokenizer) for part in range(PARTS)
+        pack_rows(work / "packed" / str(part) / f"{language}.xz", clean[part::PARTS], tokenizer)
+        for part in range(PARTS)
     )
     overlap = len(rows) - len(clean)
     return f"{language}: {kept:,} of {len(rows):,} pairs; {overlap} shared a sentence with a test set; " \
@@ -103,7 +104,8 @@ def pack_gold(language: str, data: Path, work: Path) -> str:
         rows.append((pair.source, pair.target, [(int(i), int(j)) for i, _, j in links]))
     held = pack_rows(work / "packed" / "held" / f"{language}.xz", rows[3::4], tokenizer)
     gold = [row for k, row in enumerate(rows) if k % 4 != 3]
-    return f"{language} gold: {pack_rows(work / 'packed' / 'gold' / f'{language}.xz', gold, tokenizer)} and {held} held out"
+    packed = pack_rows(work / "packed" / "gold" / f"{language}.xz", gold, tokenizer)
+    return f"{language} gold: {packed} and {held} held out"
 
 
 def main() -> None:

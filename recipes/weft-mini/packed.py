@@ -64,8 +64,7 @@ class Corpus:
 
     def __init__(self, shards: Sequence[dict[str, Array]], languages: Sequence[int], device: str) -> None:
         ids, words, links, lengths, counts = (
-            np.concatenate([shard[name] for shard in shards])
-            for name in ("ids", "words", "links", "lengths", "counts")
+            np.concatenate([shard[name] for shard in shards]) for name in ("ids", "words", "links", "lengths", "counts")
         )
         self.lengths = lengths.astype(np.int64).reshape(-1, 2)
         self.counts = counts.astype(np.int64)
@@ -176,7 +175,9 @@ def _groups(
             words.append(word)
         counts = corpus.counts[pairs[chosen]]
         total = int(counts.sum())
-        owner = torch.repeat_interleave(torch.arange(len(chosen), device=corpus.device), there(counts), output_size=total)
+        owner = torch.repeat_interleave(
+            torch.arange(len(chosen), device=corpus.device), there(counts), output_size=total
+        )
         first = there(np.concatenate([[0], np.cumsum(counts)])[:-1])
         which = corpus.link_starts[numbers[index]][owner] + torch.arange(total, device=corpus.device) - first[owner]
         link = corpus.links[which].long()
@@ -184,7 +185,9 @@ def _groups(
         n, m = int(longest[0]), int(longest[1])
         between = torch.zeros(len(chosen), n, m, dtype=torch.bool, device=corpus.device)
         between[owner, link[:, 0], link[:, 1]] = True
-        guide = between.gather(1, words[0][:, :, None].expand(-1, -1, m)).gather(2, words[1][:, None, :].expand(-1, n, -1))
+        guide = between.gather(1, words[0][:, :, None].expand(-1, -1, m)).gather(
+            2, words[1][:, None, :].expand(-1, n, -1)
+        )
         guide = guide & inside[0][:, :, None] & inside[1][:, None, :]
         sides = ((places[0], places[1]), (inside[0], inside[1]), (words[0], words[1]))
         groups.append(Group(*sides, guide, pairs[chosen], there(corpus.is_gold[pairs[chosen]])))

@@ -262,7 +262,7 @@ class Run:
         next(batches)
         began = evaluated = logged = time.time()
         limit, step, tokens = options.minutes * 60, 0, 0
-        sums = torch.zeros(3, device=self.device)
+        sums, counted = torch.zeros(2, device=self.device), 0
         while (progress := (time.time() - began) / limit) < 1:
             rate = min(1.0, progress / options.warmup if options.warmup else 1.0) * (1 - progress)
             self.supply.with_gold = progress >= options.gold
@@ -272,7 +272,8 @@ class Run:
             step += 1
             if step in (1, 2, 3, 20) or step % 250 == 0:
                 torch.cuda.synchronize() if self.device == "cuda" else None
-                lm, so, links = (sums / max(1, step if step <= 20 else 250)).tolist() if step > 20 else sums.tolist()
+                lm, so = (sums / (step - counted)).tolist()
+                counted = step
                 sums.zero_()
                 if not lm + so < np.inf:
                     raise SystemExit(f"the loss is {lm + so} at step {step}")
@@ -284,7 +285,11 @@ class Run:
                 self.evaluate(step, progress)
                 evaluated = time.time()
         self.evaluate(step, 1.0)
-        save(self.model, options.out, {"steps": step, "history": self.history, "options": {k: str(v) for k, v in vars(options).items()}})
+        save(
+            self.model,
+            options.out,
+            {"steps": step, "history": self.history, "options": {k: str(v) for k, v in vars(options).items()}},
+        )
 
     def evaluate(self, step: int, progress: float) -> None:
         """AER on the gold that is held out, and a checkpoint."""
@@ -311,7 +316,9 @@ class Run:
         for optimiser, full in ((self.muon, options.matrix_rate), (self.adam, options.rate)):
             for group in optimiser.param_groups:
                 group["lr"] = full * rate
-        ids, places, labels = masked(batch.ids, options.masking, 1.0 if progress < options.denoise else 0.4, self.model.shape.vocabulary)
+        ids, places, labels = masked(
+            batch.ids, options.masking, 1.0 if progress < options.denoise else 0.4, self.model.shape.vocabulary
+        )
         with torch.autocast(self.device, torch.bfloat16):
             states = self.encode(ids, batch.positions, batch.types, batch.ends)
             language_model = self.predict(states[places], labels)
@@ -332,7 +339,7 @@ class Run:
         self.muon.step()
         self.adam.step()
         self.model.zero_grad(set_to_none=True)
-        return torch.stack([language_model.detach(), links.detach(), linked.detach()])
+        return torch.stack([language_model.detach(), links.detach()])
 
 
 if __name__ == "__main__":

@@ -35,8 +35,8 @@ def pairs(language: str, work: Path, gold: Path) -> Iterator[tuple[str, str]]:
         left, right = line.rstrip("\n").split("\t")
         yield left, right
     if (gold / "dev.src").is_file():
-        for left, right in zip(*((gold / f"dev.{side}").open(encoding="utf-8", newline="\n") for side in ("src", "tgt"))):
-            yield left.rstrip("\n"), right.rstrip("\n")
+        sides = [(gold / f"dev.{side}").read_text(encoding="utf-8").split("\n")[:-1] for side in ("src", "tgt")]
+        yield from zip(*sides, strict=True)
 
 
 def align(language: str, data: Path, work: Path, program: str) -> str:
@@ -47,7 +47,8 @@ def align(language: str, data: Path, work: Path, program: str) -> str:
     with tempfile.TemporaryDirectory(dir=work) as scratch:
         source, target = Path(scratch, "source"), Path(scratch, "target")
         with source.open("w", encoding="utf-8") as first, target.open("w", encoding="utf-8") as second:
-            for count, (left, right) in enumerate(pairs(language, work, gold), start=1):
+            for left, right in pairs(language, work, gold):
+                count += 1
                 first.write(normalised(left, language) + "\n")
                 second.write(normalised(right, "en") + "\n")
         stems = ["--source-prefix", str(PREFIX), "--target-prefix", str(PREFIX)] if count < FEW_PAIRS else []

@@ -117,7 +117,16 @@ class Aligner:
 
 
 def encode_pairs(encoder: Encoder, pairs: Sequence[SentencePair]) -> tuple[Encoded, list[tuple[int, int]]]:
-    """Encode the sentences of pairs, each different one once; returns each pair's two sentence numbers."""
+    """Encode the sentences of pairs; returns each pair's two sentence numbers.
+
+    What occurs twice is encoded once: sentences, or whole pairs where an encoder reads both sentences together.
+    """
+    if encoder.joint:
+        places: dict[tuple[Words, Words], int] = {}
+        for pair in pairs:
+            places.setdefault((pair.source, pair.target), 2 * len(places))
+        firsts = [places[pair.source, pair.target] for pair in pairs]
+        return encoder.encode_pairs(list(places)), [(first, first + 1) for first in firsts]
     numbers: dict[Words, int] = {}
     for sentence in chain.from_iterable((pair.source, pair.target) for pair in pairs):
         numbers.setdefault(sentence, len(numbers))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from weft.encoding.batching import token_batches
-from weft.encoding.subwords import Subwords, Tokenizer, Window, Words, windows
+from weft.encoding.subwords import Subwords, Tokenizer, Window, Words, n_windows, windows, windows_abreast
 
 IntArray = npt.NDArray[np.int64]
 
@@ -38,70 +39,114 @@ class Encoder(Protocol):
     """Anything that turns sentences into hidden states."""
 
     long_sentences: int
+    joint: bool
+    """Whether the two sentences of a pair must be encoded together, by `encode_pairs`."""
 
     def encode(self, sentences: Sequence[Words]) -> Encoded:
         """Encode sentences; each must have at least one word."""
         ...
 
+    def encode_pairs(self, pairs: Sequence[tuple[Words, Words]]) -> Encoded:
+        """Encode pairs whose sentences see each other; sentences 2k and 2k + 1 of the result are pair k."""
+        ...
 
-class _Row(NamedTuple):
-    """One row of a batch: a window of a sentence, and where the states that are kept go."""
 
-    ids: list[int]
+class Batch(NamedTuple):
+    """Padded rows, all of shape (rows, length): ids, attention mask, first or second sentence, place in it."""
+
+    ids: IntArray
+    mask: IntArray
+    types: IntArray
+    positions: IntArray
+
+
+class _Part(NamedTuple):
+    """A window of a sentence in a row, and where the states that are kept go."""
+
+    ids: Sequence[int]
     window: Window
     destination: int
+
+
+_Row = tuple[_Part, ...]
 
 
 class TransformerEncoder(ABC):
     """Tokenise, cut into windows, batch by length, run, and put the states back in order."""
 
-    def __init__(self, tokenizer: Tokenizer, *, width: int, max_length: int, batch_tokens: int) -> None:
+    def __init__(
+        self, tokenizer: Tokenizer, *, width: int, max_length: int, batch_tokens: int, joint: bool = False
+    ) -> None:
         self.tokenizer = tokenizer
         self.width = width
         self.batch_tokens = batch_tokens
         self.window = max_length - len(tokenizer.prefix) - len(tokenizer.suffix)
+        self.joint = joint
         self.long_sentences = 0
 
     def encode(self, sentences: Sequence[Words]) -> Encoded:
         """Encode sentences; each must have at least one word."""
-        pieces = self.tokenizer.split(sentences)
+        return self._encode(self.tokenizer.split(sentences), sides=1)
+
+    def encode_pairs(self, pairs: Sequence[tuple[Words, Words]]) -> Encoded:
+        """Encode pairs whose sentences see each other; sentences 2k and 2k + 1 of the result are pair k."""
+        return self._encode(self.tokenizer.split(list(chain.from_iterable(pairs))), sides=2)
+
+    def _encode(self, pieces: list[Subwords], *, sides: int) -> Encoded:
         lengths = [len(piece.ids) for piece in pieces]
         self.long_sentences += sum(length > self.window for length in lengths)
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         states = self._empty(int(starts[-1]))
-        rows = [row for piece, start in zip(pieces, starts, strict=False) for row in self._rows(piece, int(start))]
-        for batch in token_batches([len(row.ids) for row in rows], self.batch_tokens):
+        placed = list(zip(pieces, starts.tolist(), strict=False))
+        rows = [row for k in range(0, len(placed), sides) for row in self._rows(placed[k : k + sides])]
+        for batch in token_batches([self._length(row) for row in rows], self.batch_tokens):
             self._run([rows[number] for number in batch], states)
         words = np.concatenate([np.asarray(piece.words, dtype=np.int64) for piece in pieces])
         return Encoded(states, words, starts)
 
-    def _rows(self, piece: Subwords, start: int) -> list[_Row]:
-        before, after = self.tokenizer.prefix, self.tokenizer.suffix
-        return [
-            _Row([*before, *piece.ids[window.start : window.end], *after], window, start + window.keep_start)
-            for window in windows(len(piece.ids), self.window)
-        ]
+    def _rows(self, placed: Sequence[tuple[Subwords, int]]) -> Iterator[_Row]:
+        """The rows of one sentence, or of two that see each other."""
+        lengths = [len(piece.ids) for piece, _ in placed]
+        if len(placed) == 1:
+            cut = [windows(lengths[0], self.window)]
+        else:
+            count = max(n_windows(length, self.window) for length in lengths)
+            cut = [windows_abreast(length, self.window, count) for length in lengths]
+        for together in zip(*cut, strict=True):
+            yield tuple(
+                _Part(piece.ids[window.start : window.end], window, start + window.keep_start)
+                for (piece, start), window in zip(placed, together, strict=True)
+            )
+
+    def _length(self, row: _Row) -> int:
+        special = len(self.tokenizer.prefix) + len(self.tokenizer.suffix)
+        return sum(len(part.ids) + special for part in row)
 
     def _run(self, rows: list[_Row], states: Any) -> None:
-        longest = max(len(row.ids) for row in rows)
-        ids = np.full((len(rows), longest), self.tokenizer.pad, dtype=np.int64)
-        mask = np.zeros_like(ids)
-        for number, row in enumerate(rows):
-            ids[number, : len(row.ids)] = row.ids
-            mask[number, : len(row.ids)] = 1
-        hidden = self._forward(ids, mask)  # (rows, longest, width)
-        taken, put = self._places(rows, longest)
-        states[self._indices(put)] = hidden.reshape(-1, self.width)[self._indices(taken)]
-
-    def _places(self, rows: list[_Row], longest: int) -> tuple[IntArray, IntArray]:
-        """Which of the batch's positions are kept, and which rows of `states` they become."""
+        prefix, suffix = self.tokenizer.prefix, self.tokenizer.suffix
+        longest = max(map(self._length, rows))
+        batch = Batch(
+            np.full((len(rows), longest), self.tokenizer.pad, dtype=np.int64),
+            *(np.zeros((len(rows), longest), dtype=np.int64) for _ in range(3)),
+        )
         taken, put = [], []
-        for number, (_, window, destination) in enumerate(rows):
-            first = number * longest + len(self.tokenizer.prefix) + window.keep_start - window.start
-            count = window.keep_end - window.keep_start
-            taken.append(np.arange(first, first + count))
-            put.append(np.arange(destination, destination + count))
-        return np.concatenate(taken), np.concatenate(put)
+        for number, row in enumerate(rows):
+            first = 0
+            for kind, (ids, window, destination) in enumerate(row):
+                end = first + len(prefix) + len(ids) + len(suffix)
+                batch.ids[number, first:end] = [*prefix, *ids, *suffix]
+                batch.types[number, first:end] = kind
+                batch.positions[number, first:end] = np.arange(end - first)
+                # Which of the batch's positions are kept, and which rows of `states` they become.
+                begin = number * longest + first + len(prefix) + window.keep_start - window.start
+                count = window.keep_end - window.keep_start
+                taken.append(np.arange(begin, begin + count))
+                put.append(np.arange(destination, destination + count))
+                first = end
+            batch.mask[number, :first] = 1
+        hidden = self._forward(batch)  # (rows, longest, width)
+        kept = self._indices(np.concatenate(taken))
+        states[self._indices(np.concatenate(put))] = hidden.reshape(-1, self.width)[kept]
 
     @abstractmethod
     def _empty(self, subwords: int) -> Any:
@@ -112,5 +157,5 @@ class TransformerEncoder(ABC):
         """An index array on the device."""
 
     @abstractmethod
-    def _forward(self, ids: IntArray, mask: IntArray) -> Any:
-        """Ids and mask of shape (rows, length) to hidden states of shape (rows, length, width)."""
+    def _forward(self, batch: Batch) -> Any:
+        """Hidden states of shape (rows, length, width)."""

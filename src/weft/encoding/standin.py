@@ -25,6 +25,11 @@ class StandInEncoder:
     """Hidden states made of hashed letter n-grams and the word's relative place in the sentence."""
 
     long_sentences = 0
+    joint = False
+
+    def encode_pairs(self, pairs: Sequence[tuple[Words, Words]]) -> Encoded:
+        """Encode pairs; their sentences do not see each other."""
+        return self.encode([sentence for pair in pairs for sentence in pair])
 
     def encode(self, sentences: Sequence[Words]) -> Encoded:
         """Encode sentences; every word is one subword."""

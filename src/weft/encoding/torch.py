@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from weft.encoding.encoder import IntArray, TransformerEncoder
+from weft.encoding.encoder import Batch, IntArray, TransformerEncoder
 from weft.encoding.subwords import FastTokenizer, Tokenizer, WordByWordTokenizer
 from weft.errors import MissingExtraError, SettingError, WeftError
 
@@ -37,6 +37,7 @@ class TorchEncoder(TransformerEncoder):
         device: str = "auto",
         dtype: str = "auto",
         batch_tokens: int | None = None,
+        joint: bool = False,
     ) -> None:
         prefer_stable_kernels()
         self.device = _device(device)
@@ -54,6 +55,7 @@ class TorchEncoder(TransformerEncoder):
             width=config.hidden_size,
             max_length=max_length(config, self.library_tokenizer),
             batch_tokens=batch_tokens or DEFAULT_BATCH_TOKENS[kind],
+            joint=joint,
         )
 
     def save_pretrained(self, folder: Path) -> None:
@@ -67,9 +69,12 @@ class TorchEncoder(TransformerEncoder):
     def _indices(self, places: IntArray) -> Any:
         return torch.from_numpy(places).to(self.device, non_blocking=True)
 
-    def _forward(self, ids: IntArray, mask: IntArray) -> Any:
+    def _forward(self, batch: Batch) -> Any:
+        given = {"input_ids": batch.ids, "attention_mask": batch.mask}
+        if self.joint:
+            given |= {"token_type_ids": batch.types, "position_ids": batch.positions}
         with torch.inference_mode():
-            inputs = {"input_ids": self._indices(ids), "attention_mask": self._indices(mask)}
+            inputs = {name: self._indices(value) for name, value in given.items()}
             # Similarities are computed in float32 whatever the encoder ran in: dot products reach hundreds,
             # where neighbouring bfloat16 numbers differ by 2.
             try:

@@ -81,7 +81,12 @@ def _load_onnx(folder: Path, stored: dict[str, Any], layer: int | None, batch_to
 
     if layer is not None and layer != stored.get("layer", layer):
         raise SettingError(f"layer {layer} is not there: {folder} was exported at layer {stored['layer']}.")
-    return OnnxEncoder(folder, max_length=stored.get("max_length", 512), batch_tokens=batch_tokens)
+    return OnnxEncoder(
+        folder,
+        max_length=stored.get("max_length", 512),
+        batch_tokens=batch_tokens,
+        joint=stored.get("joint", False),
+    )
 
 
 def _load_torch(
@@ -99,7 +104,8 @@ def _load_torch(
         layer = stored.get("layer")
     if layer is None:
         layer = likely_layer(model, load_config(model))
-    return TorchEncoder(model, layer=layer, device=device, dtype=dtype, batch_tokens=batch_tokens)
+    joint = stored.get("joint", False)
+    return TorchEncoder(model, layer=layer, device=device, dtype=dtype, batch_tokens=batch_tokens, joint=joint)
 
 
 def likely_layer(model: str | Path, config: Any) -> int:
@@ -132,11 +138,13 @@ def save_model(folder: Path, encoder: Encoder, settings: ExtractionSettings) -> 
     store_settings(folder, getattr(encoder, "layer", None), settings)
 
 
-def store_settings(folder: Path, layer: int | None, settings: ExtractionSettings) -> None:
+def store_settings(folder: Path, layer: int | None, settings: ExtractionSettings, *, joint: bool = False) -> None:
     """Write how links are taken into `weft.json`, and leave what else it holds as it is."""
     own = {field.name for field in fields(ExtractionSettings)}
     kept = {name: value for name, value in read_settings(folder).items() if name not in own}
-    chosen = {} if layer is None else {"layer": layer}
+    chosen: dict[str, Any] = {} if layer is None else {"layer": layer}
+    if joint:
+        chosen["joint"] = True
     write_settings(folder, {**kept, **chosen, **settings.to_json(), "weft": __version__})
 
 

@@ -60,6 +60,8 @@ def read_settings(folder: Path) -> dict[str, Any]:
     for name in ("layer", "max_length"):
         if type(record.get(name, 0)) is not int:
             raise FormatError(str(path), None, f"expected `{name}` to be a whole number, found {record[name]!r}.")
+    if type(record.get("joint", False)) is not bool:
+        raise FormatError(str(path), None, f"expected `joint` to be true or false, found {record['joint']!r}.")
     return record
 
 

@@ -33,11 +33,12 @@ class Vocabulary:
 
 @dataclass(slots=True)
 class Rows:
-    """Padded rows: ids and attention mask (r, l), and which positions hold subwords of a sentence (r, l)."""
+    """Padded rows, all (r, l): ids, attention mask, which hold subwords of a sentence, and places in the sentence."""
 
     ids: IntArray
     attention: BoolArray
     inside: BoolArray
+    positions: IntArray
 
 
 def single_rows(sentences: Sequence[IntArray], tokenizer: Tokenizer) -> Rows:
@@ -56,15 +57,17 @@ def _rows(rows: list[list[IntArray]], tokenizer: Tokenizer) -> Rows:
     ids = np.full((len(rows), longest), tokenizer.pad, dtype=np.int64)
     attention = np.zeros((len(rows), longest), dtype=bool)
     inside = np.zeros((len(rows), longest), dtype=bool)
+    positions = np.zeros((len(rows), longest), dtype=np.int64)
     for number, row in enumerate(rows):
         place = 0
         for part in row:
             end = place + before + len(part) + after
             ids[number, place:end] = [*tokenizer.prefix, *part, *tokenizer.suffix]
             inside[number, place + before : end - after] = True
+            positions[number, place:end] = np.arange(end - place)
             place = end
         attention[number, :place] = True
-    return Rows(ids, attention, inside)
+    return Rows(ids, attention, inside, positions)
 
 
 @dataclass(slots=True)
@@ -73,6 +76,7 @@ class MaskedRows:
 
     ids: IntArray
     attention: BoolArray
+    positions: IntArray
     chosen: IntArray
     labels: IntArray
 
@@ -96,7 +100,7 @@ def masked(rows: Rows, draws: npt.NDArray[np.float32], vocabulary: Vocabulary, *
     swapped = chosen & (how >= 0.9)
     ids[swapped] = (which[swapped] * vocabulary.size).astype(np.int64)
     places = np.flatnonzero(chosen)
-    return MaskedRows(ids, rows.attention, places, rows.ids.reshape(-1)[places])
+    return MaskedRows(ids, rows.attention, rows.positions, places, rows.ids.reshape(-1)[places])
 
 
 def subword_links(pairs: Sequence[TrainingPair]) -> tuple[BoolArray, BoolArray]:

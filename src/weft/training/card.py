@@ -37,7 +37,7 @@ def save_trained(
     model.save_heads(partial)
     tokenizer.save_pretrained(partial)
     config.save(partial / CONFIG_FILE)
-    store_settings(partial, model.layer, config.extraction)
+    store_settings(partial, model.layer, config.extraction, joint=model.joint)
     (partial / "README.md").write_text(model_card(config, model.layer, progress, counts), encoding="utf-8")
     for file in partial.iterdir():
         file.replace(folder / file.name)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from weft.aligner import encode_pairs
-from weft.encoding.encoder import IntArray, TransformerEncoder
+from weft.encoding.encoder import Batch, IntArray, TransformerEncoder
 from weft.encoding.subwords import Tokenizer
 from weft.extraction.settings import ExtractionSettings
 from weft.training.model import TrainableEncoder
@@ -22,7 +22,7 @@ class LiveEncoder(TransformerEncoder):
         self._model = model
         self._device = next(model.parameters()).device
         width = model.library.config.hidden_size
-        super().__init__(tokenizer, width=width, max_length=max_length, batch_tokens=batch_tokens)
+        super().__init__(tokenizer, width=width, max_length=max_length, batch_tokens=batch_tokens, joint=model.joint)
 
     def _empty(self, subwords: int) -> Any:
         return torch.empty((subwords, self.width), dtype=torch.float32, device=self._device)
@@ -30,9 +30,10 @@ class LiveEncoder(TransformerEncoder):
     def _indices(self, places: IntArray) -> Any:
         return torch.from_numpy(places).to(self._device)
 
-    def _forward(self, ids: IntArray, mask: IntArray) -> Any:
+    def _forward(self, batch: Batch) -> Any:
         with torch.inference_mode():
-            return self._model.states(self._indices(ids), self._indices(mask)).float()
+            given = (self._indices(rows) for rows in (batch.ids, batch.mask, batch.positions))
+            return self._model.states(*given).float()
 
 
 def dev_aers(

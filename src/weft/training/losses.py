@@ -38,14 +38,14 @@ class Losses(nn.Module):
             if name in self.objectives:
                 losses[name] = self._language_model(piece, name)
         if "psi" in self.objectives:
-            states = self.model.top_states(piece["psi_ids"], piece["psi_attention"])
+            states = self.model.top_states(piece["psi_ids"], piece["psi_attention"], piece["psi_positions"])
             losses["psi"] = parallel_identification(self.model.parallel_scores(states), piece["psi_parallel"])
         return losses
 
     def _alignment(self, piece: Piece, denoise: bool) -> dict[str, Tensor]:
         source, target = piece["source_words"] >= 0, piece["target_words"] >= 0
         # Source rows come first, then target rows; special tokens stand before and after the subwords.
-        states = self.model.states(piece["ids"], piece["attention"])[:, self.prefix :]
+        states = self.model.pair_states(piece["ids"], piece["attention"])[:, self.prefix :]
         count = len(source)
         probabilities = directions(
             states[:count, : source.shape[1]],
@@ -64,7 +64,7 @@ class Losses(nn.Module):
         return losses
 
     def _language_model(self, piece: Piece, name: str) -> Tensor:
-        states = self.model.top_states(piece[f"{name}_ids"], piece[f"{name}_attention"])
+        states = self.model.top_states(piece[f"{name}_ids"], piece[f"{name}_attention"], piece[f"{name}_positions"])
         # Only the masked tokens go through the head: its matrix is as large as the vocabulary.
         chosen = states.reshape(-1, states.shape[-1])[piece[f"{name}_chosen"]]
         return masked_language_model(self.model.predictions(chosen), piece[f"{name}_labels"])

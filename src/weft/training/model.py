@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import torch
 import transformers
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from weft.encoding.torch import FINAL_NORMS, load_config, load_tokenizer, load_weights
 from weft.errors import SettingError, WeftError
+from weft.models.registry import read_settings, two_thirds_up
 from weft.training.batches import Vocabulary
 from weft.training.config import TrainingConfig
 
@@ -20,10 +22,11 @@ HEADS_FILE = "heads.safetensors"
 class TrainableEncoder(nn.Module):
     """A Hugging Face encoder with the heads that its objectives need."""
 
-    def __init__(self, library: Any, *, layer: int, with_psi: bool) -> None:
+    def __init__(self, library: Any, *, layer: int, with_psi: bool, joint: bool = False) -> None:
         super().__init__()
         self.library = library
         self.layer = layer
+        self.joint = joint
         config = library.config
         self.n_layers: int = config.num_hidden_layers
         if not 0 <= layer <= self.n_layers:
@@ -38,24 +41,44 @@ class TrainableEncoder(nn.Module):
         library: Any = self.library
         return library.get_encoder() if library.config.is_encoder_decoder else library.base_model
 
-    def states(self, ids: Tensor, attention: Tensor) -> Tensor:
+    def pair_states(self, ids: Tensor, attention: Tensor) -> Tensor:
+        """States of the alignment layer for the rows of all sources, then of all targets, shape (2b, l, d).
+
+        A joint model reads the two rows of a pair as one; padding between them is masked and changes nothing.
+        """
+        if not self.joint:
+            return self.states(ids, attention)
+        count, length = len(ids) // 2, ids.shape[1]
+        ids, attention = (torch.cat([rows[:count], rows[count:]], dim=1) for rows in (ids, attention))
+        states = self.states(ids, attention, torch.arange(length, device=ids.device).repeat(2).expand(count, -1))
+        return torch.cat([states[:, :length], states[:, length:]])
+
+    def states(self, ids: Tensor, attention: Tensor, positions: Tensor | None = None) -> Tensor:
         """Hidden states of the alignment layer, shape (r, l, d); layers above it are left out where possible."""
         cut = _single_stack(self.encoder, self.n_layers)
         if cut is None:
-            outputs = self.encoder(input_ids=ids, attention_mask=attention.long(), output_hidden_states=True)
-            chosen: Tensor = outputs.hidden_states[self.layer]
+            given = self._inputs(ids, attention, positions)
+            chosen: Tensor = self.encoder(**given, output_hidden_states=True).hidden_states[self.layer]
             return chosen
         parent, name, layers = cut
         setattr(parent, name, layers[: self.layer])
         try:
-            return self.top_states(ids, attention)
+            return self.top_states(ids, attention, positions)
         finally:
             setattr(parent, name, layers)
 
-    def top_states(self, ids: Tensor, attention: Tensor) -> Tensor:
+    def top_states(self, ids: Tensor, attention: Tensor, positions: Tensor | None = None) -> Tensor:
         """Hidden states of the last layer, shape (r, l, d)."""
-        top: Tensor = self.encoder(input_ids=ids, attention_mask=attention.long()).last_hidden_state
+        top: Tensor = self.encoder(**self._inputs(ids, attention, positions)).last_hidden_state
         return top
+
+    def _inputs(self, ids: Tensor, attention: Tensor, positions: Tensor | None) -> dict[str, Tensor]:
+        given = {"input_ids": ids, "attention_mask": attention.long()}
+        if self.joint and positions is not None:
+            # A sentence begins where positions do; padding stands at position 0 too, hence the limit.
+            types = ((positions == 0) & attention.bool()).long().cumsum(1).sub(1).clamp(0, 1)
+            given |= {"position_ids": positions, "token_type_ids": types}
+        return given
 
     def predictions(self, states: Tensor) -> Tensor:
         """Logits over the vocabulary for some states, shape (tokens, d) to (tokens, v)."""
@@ -137,7 +160,8 @@ def load_trainable(config: TrainingConfig) -> tuple[TrainableEncoder, Any]:
         tokenizer = load_tokenizer(config.model, 0)
         library = _new(config.architecture, tokenizer)
     layer = config.layer if config.layer is not None else _default_layer(config)
-    model = TrainableEncoder(library, layer=layer, with_psi="psi" in config.objectives)
+    joint = config.architecture is None and bool(read_settings(Path(config.model)).get("joint"))
+    model = TrainableEncoder(library, layer=layer, with_psi="psi" in config.objectives, joint=joint)
     if Path(config.model).is_dir():
         model.load_heads(Path(config.model))
     return model, tokenizer
@@ -164,11 +188,10 @@ def _new(architecture: dict[str, Any], tokenizer: Any) -> Any:
 
 def _default_layer(config: TrainingConfig) -> int:
     from weft.models.loading import likely_layer
-    from weft.models.registry import read_settings, two_thirds_up
 
     if config.architecture is not None:
         return two_thirds_up(int(config.architecture.get("num_hidden_layers", 12)))
-    stored = read_settings(Path(config.model)).get("layer") if Path(config.model).is_dir() else None
+    stored = read_settings(Path(config.model)).get("layer")
     return int(stored) if stored is not None else likely_layer(config.model, load_config(config.model))
 
 

@@ -144,7 +144,12 @@ class Steps(Dataset[list[Piece]]):
             for pair, other, same in zip(pairs, others, parallel, strict=True)
         ]
         rows = joint_rows([pair.source_ids for pair in pairs], targets, self._tokenizer)
-        return {"psi_ids": rows.ids, "psi_attention": rows.attention, "psi_parallel": parallel}
+        return {
+            "psi_ids": rows.ids,
+            "psi_attention": rows.attention,
+            "psi_positions": rows.positions,
+            "psi_parallel": parallel,
+        }
 
 
 class _Draws:
@@ -169,6 +174,7 @@ def _named(name: str, rows: MaskedRows) -> dict[str, npt.NDArray[np.generic]]:
     return {
         f"{name}_ids": rows.ids,
         f"{name}_attention": rows.attention,
+        f"{name}_positions": rows.positions,
         f"{name}_chosen": rows.chosen,
         f"{name}_labels": rows.labels,
     }
