@@ -10,7 +10,7 @@ from itertools import zip_longest
 
 import typer
 
-from weft.cli import align, convert, score, symmetrize, train, tune
+from weft.cli import align, convert, model, score, symmetrize, train, tune
 from weft.cli.output import say
 from weft.errors import SettingError, WeftError
 from weft.version import __version__
@@ -27,6 +27,7 @@ app.command("align")(align.align)
 app.command("score")(score.score)
 app.command("train")(train.train)
 app.command("tune")(tune.tune)
+app.add_typer(model.app, name="model")
 
 app.command("symmetrize")(symmetrize.symmetrize)
 app.command("convert")(convert.convert)

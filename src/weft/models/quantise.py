@@ -1,0 +1,328 @@
+"""A traced encoder made small and fast: products in int8, attention in one step, word embeddings in four bits.
+
+Works on the graph as `weft.models.export` traces it. What is not recognised stays as it is: slower, never wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import gcd
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+from onnx import helper, numpy_helper
+
+FloatArray = npt.NDArray[np.float32]
+
+MICROSOFT = "com.microsoft"
+# Without VNNI, x86 adds two products of an activation (at most 255) and a weight in 16 bits; up to 63 they always fit.
+LARGEST_WEIGHT = 63
+BLOCK = 32
+_LEVELS = 16
+_SHRINK = np.linspace(0.8, 1.15, 15)
+_ROWS_AT_ONCE = 1 << 16
+
+
+class Codes(NamedTuple):
+    """A table in few bits: `levels[codes]` times the scale of the value's block.
+
+    `codes` has the table's shape (rows, width), `scales` (rows, blocks) in float16, `levels` (levels,).
+    """
+
+    codes: npt.NDArray[np.uint8]
+    scales: npt.NDArray[np.float16]
+    levels: FloatArray
+
+    def table(self) -> FloatArray:
+        """The table as the graph restores it, shape (rows, width)."""
+        blocks = self.levels[self.codes].reshape(*self.scales.shape, -1)
+        return (blocks * self.scales[..., None].astype(np.float32)).reshape(self.codes.shape)
+
+
+def quantise(model: Any, *, heads: int, embedding_bits: int) -> None:
+    """Turn a traced float32 graph into its int8 form, in place."""
+    model.opset_import.append(helper.make_opsetid(MICROSOFT, 1))
+    _merge_attention(model.graph, heads)
+    _quantise_products(model.graph)
+    _quantise_embedding(model.graph, embedding_bits)
+    _tidy(model.graph)
+
+
+def keep_norms_apart(model: Any) -> None:
+    """Write the additions before norms as sums.
+
+    onnxruntime would fuse additions and norms into an operator that takes several times as long as the two.
+    """
+    makers = {name: node for node in model.graph.node for name in node.output}
+    for node in model.graph.node:
+        before = makers.get(node.input[0]) if node.op_type == "LayerNormalization" else None
+        if before is not None and before.op_type == "Add":
+            before.op_type = "Sum"
+
+
+def pack(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Two four-bit codes a byte, the first of them in the low bits."""
+    return codes[:, ::2] | (codes[:, 1::2] << np.uint8(4))
+
+
+def unpack(packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """What `pack` was given."""
+    return np.stack([packed & np.uint8(15), packed >> np.uint8(4)], axis=2).reshape(len(packed), -1)
+
+
+def four_bits(table: FloatArray) -> Codes:
+    """The sixteen levels that suit the table, and for each block of a row the scale with the least squared error."""
+    blocks = table.reshape(-1, gcd(table.shape[1], BLOCK)).astype(np.float32)
+    peaks = np.take_along_axis(blocks, np.abs(blocks).argmax(axis=1)[:, None], axis=1)
+    levels = _levels(blocks[peaks[:, 0] != 0] / peaks[peaks != 0][:, None])
+    codes = np.empty(blocks.shape, dtype=np.uint8)
+    scales = np.empty(len(blocks), dtype=np.float16)
+    for start in range(0, len(blocks), _ROWS_AT_ONCE):
+        part = slice(start, start + _ROWS_AT_ONCE)
+        codes[part], scales[part] = _least_error(blocks[part], peaks[part], levels)
+    return Codes(codes.reshape(table.shape), scales.reshape(len(table), -1), levels)
+
+
+def eight_bits(table: FloatArray) -> Codes:
+    """Evenly spaced levels; at eight bits nothing more clever is needed."""
+    blocks = table.reshape(len(table), -1, gcd(table.shape[1], BLOCK))
+    scales = (np.abs(blocks).max(axis=2) / 127).astype(np.float16)
+    safe = np.where(scales == 0, 1, scales).astype(np.float32)[..., None]
+    codes = np.clip(np.round(blocks / safe), -127, 127) + 128
+    return Codes(codes.astype(np.uint8).reshape(table.shape), scales, np.arange(-128, 128, dtype=np.float32))
+
+
+def _levels(shares: FloatArray) -> FloatArray:
+    """Lloyd's algorithm on values divided by their block's largest: where sixteen levels are missed least."""
+    # Every value of a large table would take minutes and change nothing.
+    shares = np.sort(shares[:: len(shares) // _ROWS_AT_ONCE + 1].ravel())
+    levels = np.linspace(-1, 1, _LEVELS)
+    for _ in range(25 if len(shares) else 0):
+        nearest = _nearest(levels, shares)
+        count = np.bincount(nearest, minlength=_LEVELS)
+        levels = np.where(count > 0, np.bincount(nearest, shares, _LEVELS) / np.maximum(count, 1), levels)
+    return levels.astype(np.float32)
+
+
+def _least_error(blocks: FloatArray, peaks: FloatArray, levels: FloatArray) -> tuple[Any, Any]:
+    """Codes and scales of blocks: the levels are not symmetrical, so scales of both signs are tried."""
+    best = np.full(len(blocks), np.inf)
+    codes = np.zeros(blocks.shape, dtype=np.uint8)
+    scales = np.zeros(len(blocks), dtype=np.float16)
+    for factor in (*_SHRINK, *-_SHRINK):
+        tried = (peaks * factor).astype(np.float16)
+        scale = tried.astype(np.float32)
+        found = _nearest(levels, blocks / np.where(scale == 0, 1, scale))
+        error = ((levels[found] * scale - blocks) ** 2).sum(axis=1)
+        better = error < best
+        best[better], codes[better], scales[better] = error[better], found[better], tried[better, 0]
+    return codes, scales
+
+
+def _nearest(levels: Any, values: Any) -> Any:
+    return np.searchsorted((levels[1:] + levels[:-1]) / 2, values)
+
+
+class _Graph:
+    """A graph with who makes and who uses each value."""
+
+    def __init__(self, graph: Any) -> None:
+        self.graph = graph
+        self.constants = {item.name: item for item in graph.initializer}
+        self.makers = {name: node for node in graph.node for name in node.output}
+        self.users: dict[str, list[Any]] = {}
+        for node in graph.node:
+            for name in node.input:
+                self.users.setdefault(name, []).append(node)
+
+    def value(self, name: str) -> Any:
+        return numpy_helper.to_array(self.constants[name])
+
+    def add(self, name: str, value: Any) -> str:
+        self.graph.initializer.append(numpy_helper.from_array(value, name))
+        return name
+
+    def back(self, name: str, *kinds: str) -> list[Any] | None:
+        """The nodes that lead to a value, nearest first, if they are of these kinds."""
+        path: list[Any] = []
+        for kind in kinds:
+            node = self.makers.get(name)
+            if node is None or node.op_type != kind:
+                return None
+            path.append(node)
+            name = node.input[0]
+        return path
+
+    def forward(self, name: str, *kinds: str) -> list[Any] | None:
+        """The nodes that a value alone goes through, if they are of these kinds."""
+        path: list[Any] = []
+        for kind in kinds:
+            users = self.users.get(name, [])
+            if len(users) != 1 or users[0].op_type != kind:
+                return None
+            path.append(users[0])
+            name = users[0].output[0]
+        return path
+
+
+class _Attention(NamedTuple):
+    """One layer's attention: the states it reads, its three linear maps (product, addition), and its last node."""
+
+    states: str
+    maps: list[tuple[Any, Any]]
+    last: Any
+
+
+def _merge_attention(raw: Any, heads: int) -> None:
+    """Replace queries, keys, values and what follows by one `Attention`: one product, and no transposed copies."""
+    graph = _Graph(raw)
+    found = [item for node in raw.node if node.op_type == "Softmax" if (item := _attention(graph, node, heads))]
+    if found:
+        raw.node.append(helper.make_node("Cast", ["attention_mask"], ["mask32"], to=onnx.TensorProto.INT32))
+    for number, attention in enumerate(found):
+        weights = [graph.value(product.input[1]) for product, _ in attention.maps]
+        biases = [graph.value(addition.input[1]) for _, addition in attention.maps]
+        inputs = [
+            attention.states,
+            graph.add(f"attention.{number}.weight", np.concatenate(weights, axis=1)),
+            graph.add(f"attention.{number}.bias", np.concatenate(biases)),
+            "mask32",
+        ]
+        output = attention.last.output[0]
+        raw.node.remove(attention.last)
+        raw.node.append(helper.make_node("Attention", inputs, [output], domain=MICROSOFT, num_heads=heads))
+    _tidy(raw)
+
+
+def _attention(graph: _Graph, softmax: Any, heads: int) -> _Attention | None:
+    """The attention around a softmax, if it is the plain one: scaled products, a mask, nothing else."""
+    scores = graph.back(softmax.input[0], "Add", "Mul", "MatMul")
+    mixed = graph.forward(softmax.output[0], "MatMul", "Transpose", "Reshape")
+    if scores is None or mixed is None or graph.back(scores[0].input[1], "Where") is None:
+        return None
+    _, scaled, product = scores
+    ends = ((product.input[0], (0, 2, 1, 3)), (product.input[1], (0, 2, 3, 1)), (mixed[0].input[1], (0, 2, 1, 3)))
+    maps = [_linear_map(graph, name, order) for name, order in ends]
+    complete = [item for item in maps if item is not None]
+    if len(complete) < 3 or len({item[0].input[0] for item in complete}) > 1 or scaled.input[1] not in graph.constants:
+        return None
+    width = graph.value(complete[0][0].input[1]).shape[1]
+    # The fused operator divides by the root of a head's width and knows no other scale.
+    if not np.allclose(graph.value(scaled.input[1]), (width / heads) ** -0.5):
+        return None
+    return _Attention(complete[0][0].input[0], complete, mixed[2])
+
+
+def _linear_map(graph: _Graph, name: str, order: tuple[int, ...]) -> tuple[Any, Any] | None:
+    """Product and addition behind the heads of queries, keys or values."""
+    path = graph.back(name, "Transpose", "Reshape", "Add", "MatMul")
+    if path is None or tuple(path[0].attribute[0].ints) != order:
+        return None
+    _, _, addition, product = path
+    return (product, addition) if {addition.input[1], product.input[1]} <= graph.constants.keys() else None
+
+
+def _quantise_products(raw: Any) -> None:
+    """Multiply int8 weights, one scale a column, with activations that are quantised as they come."""
+    graph = _Graph(raw)
+    quantised: set[str] = set()
+    nodes: list[Any] = []
+    for node in raw.node:
+        if node.op_type not in ("MatMul", "Attention") or node.input[1] not in graph.constants:
+            nodes.append(node)
+            continue
+        states = node.input[0]
+        if states not in quantised:
+            quantised.add(states)
+            parts = [f"{states}.{part}" for part in ("int8", "scale", "zero")]
+            nodes.append(helper.make_node("DynamicQuantizeLinear", [states], parts))
+        nodes.extend(_integer_product(graph, node))
+    del raw.node[:]
+    raw.node.extend(nodes)
+
+
+def _integer_product(graph: _Graph, node: Any) -> Iterator[Any]:
+    states, name, result = node.input[0], node.input[1], node.output[0]
+    weight, scale = _per_column(graph.value(name))
+    if f"{name}.int8" not in {item.name for item in graph.graph.initializer}:
+        graph.add(f"{name}.int8", weight)
+        graph.add(f"{name}.scale", scale)
+    if node.op_type == "Attention":
+        parts = [f"{states}.int8", f"{name}.int8", node.input[2], f"{states}.scale", f"{name}.scale", node.input[3]]
+        attributes = {item.name: helper.get_attribute_value(item) for item in node.attribute}
+        inputs = [*parts, f"{states}.zero"]
+        yield helper.make_node("QAttention", inputs, [result], domain=MICROSOFT, **attributes)
+        return
+    # onnxruntime fuses these four, and the bias after them, when it loads the graph.
+    yield helper.make_node("MatMulInteger", [f"{states}.int8", f"{name}.int8", f"{states}.zero"], [f"{result}.sums"])
+    yield helper.make_node("Cast", [f"{result}.sums"], [f"{result}.whole"], to=onnx.TensorProto.FLOAT)
+    yield helper.make_node("Mul", [f"{states}.scale", f"{name}.scale"], [f"{result}.scale"])
+    yield helper.make_node("Mul", [f"{result}.whole", f"{result}.scale"], [result])
+
+
+def _per_column(weight: FloatArray) -> tuple[npt.NDArray[np.int8], FloatArray]:
+    scale = np.abs(weight).max(axis=0) / LARGEST_WEIGHT
+    scale = np.where(scale == 0, 1, scale).astype(np.float32)
+    return np.round(weight / scale).astype(np.int8), scale
+
+
+def _quantise_embedding(raw: Any, bits: int) -> None:
+    """Store the rows of words in few bits; only the rows that a batch needs are restored."""
+    graph = _Graph(raw)
+    for number, node in enumerate(raw.node):
+        if node.op_type == "Gather" and node.input[0] in graph.constants and node.input[1] == "input_ids":
+            table = graph.value(node.input[0])
+            raw.node.remove(node)
+            for offset, step in enumerate(_restore(graph, table, bits, node.output[0])):
+                raw.node.insert(number + offset, step)
+            return
+
+
+def _restore(graph: _Graph, table: FloatArray, bits: int, result: str) -> Iterator[Any]:
+    """The nodes that take rows out of the packed table, shape (batch, length, width)."""
+    in_pairs = bits == 4 and table.shape[1] % 2 == 0
+    quantised = four_bits(table) if in_pairs else eight_bits(table)
+    # A byte is looked up as a whole: with four bits it stands for two levels, which saves taking it apart.
+    every_byte = np.arange(256, dtype=np.uint8)[:, None]
+    levels = quantised.levels[unpack(every_byte) if in_pairs else every_byte]
+    graph.add("words.rows", pack(quantised.codes) if in_pairs else quantised.codes)
+    graph.add("words.scales", quantised.scales)
+    graph.add("words.levels", levels)
+    graph.add("words.blocks", np.array([0, 0, quantised.scales.shape[1], -1], dtype=np.int64))
+    graph.add("words.width", np.array([0, 0, table.shape[1]], dtype=np.int64))
+    graph.add("words.last", np.array([-1], dtype=np.int64))
+    yield helper.make_node("Gather", ["words.rows", "input_ids"], ["words.taken"])
+    yield helper.make_node("Cast", ["words.taken"], ["words.bytes"], to=onnx.TensorProto.INT32)
+    yield helper.make_node("Gather", ["words.levels", "words.bytes"], ["words.shares"])
+    yield helper.make_node("Reshape", ["words.shares", "words.blocks"], ["words.by_block"])
+    yield helper.make_node("Gather", ["words.scales", "input_ids"], ["words.half"])
+    yield helper.make_node("Cast", ["words.half"], ["words.float"], to=onnx.TensorProto.FLOAT)
+    yield helper.make_node("Unsqueeze", ["words.float", "words.last"], ["words.scale"])
+    yield helper.make_node("Mul", ["words.by_block", "words.scale"], ["words.scaled"])
+    yield helper.make_node("Reshape", ["words.scaled", "words.width"], [result])
+
+
+def _tidy(raw: Any) -> None:
+    """Drop what nothing uses any more, and put the rest in an order in which it can be computed."""
+    makers = {name: node for node in raw.node for name in node.output}
+    needed = set()
+    pending = [item.name for item in raw.output]
+    while pending:
+        name = pending.pop()
+        if name not in needed:
+            needed.add(name)
+            pending.extend(makers[name].input if name in makers else ())
+    constants = [item for item in raw.initializer if item.name in needed]
+    known = {"", *(item.name for item in raw.input), *(item.name for item in constants)}
+    waiting = [node for node in raw.node if needed.intersection(node.output)]
+    nodes: list[Any] = []
+    while waiting:
+        ready = [node for node in waiting if known.issuperset(node.input)]
+        waiting = [node for node in waiting if not known.issuperset(node.input)]
+        known.update(name for node in ready for name in node.output)
+        nodes.extend(ready)
+    del raw.node[:], raw.initializer[:], raw.value_info[:]
+    raw.node.extend(nodes)
+    raw.initializer.extend(constants)

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+
+def test_known_encoders_are_listed_with_their_layers(weft):
+    done = weft("model", "list")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "mBERT\tknown encoder\tlayer 8 of 12" in done.stdout.splitlines()
+
+
+def test_listing_and_describing_need_no_torch(tiny_bert):
+    for arguments in (["list"], ["info", str(tiny_bert)]):
+        code = (
+            f"import sys; sys.argv = ['weft', 'model', *{arguments!r}]\n"
+            "from weft.cli.main import main\n"
+            "try: main()\n"
+            "except SystemExit: pass\n"
+            "print(sorted({'torch', 'transformers', 'onnx'} & set(sys.modules)))"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines()[-1] == "[]"
+
+
+def facts(text):
+    return dict(line.split("\t") for line in text.splitlines())
+
+
+def test_a_folder_is_exported_described_and_used(weft, tiny_bert, tmp_path):
+    source = shutil.copytree(tiny_bert, tmp_path / "model")
+    (source / "weft.json").write_text('{"layer": 2, "method": "itermax", "languages": ["de", "en"]}')
+    before = facts(weft("model", "info", source).stdout)
+    assert (before["kind"], before["encoder"], before["layer"]) == ("torch", "bert, 3 layers", "2")
+    done = weft("model", "export", source, "--to", "onnx-int8", "-o", tmp_path / "small")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert done.stderr.splitlines()[-1].startswith(f"weft: {tmp_path / 'small'} holds ")
+    assert len(done.stderr.splitlines()) == 1
+    after = facts(weft("model", "info", tmp_path / "small").stdout)
+    assert after["kind"] == "onnx-int8"
+    assert after["languages"] == "de en"
+    assert {name: after[name] for name in ("layer", "method", "threshold", "vocabulary")} == {
+        name: before[name] for name in ("layer", "method", "threshold", "vocabulary")
+    }
+    assert weft("align", "--model", tmp_path / "small", stdin="das ||| das\n").stdout == "0-0\n"
+
+
+def test_a_known_encoder_and_a_guess(weft, tiny_bert):
+    assert facts(weft("model", "info", "mbert").stdout)["layer"] == "8"
+    assert facts(weft("model", "info", tiny_bert).stdout)["layer"].startswith("2 (a guess")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["info", "nothing"], 1, "there is no model nothing"),
+        (["info", "EMPTY"], 1, "holds no model: neither model.onnx nor config.json"),
+        (["info", "BROKEN"], 1, "expected JSON"),
+        (["export", "nothing", "--to", "onnx", "-o", "OUT"], 1, "there is no folder nothing"),
+        (["export", "EMPTY", "--to", "onnx", "-o", "OUT"], 1, "holds no Hugging Face model"),
+        (["export", "MODEL", "--to", "coreml", "-o", "OUT"], 2, "`to` must be one of onnx, onnx-int8"),
+        (["export", "MODEL", "--to", "onnx"], 2, "--output"),
+        (["export", "MODEL", "--to", "onnx", "-o", "MODEL"], 2, "another folder than the model's own"),
+        (["export", "MODEL", "--to", "onnx", "-o", "MODEL/config.json"], 2, "is no folder"),
+        (["export", "MODEL", "--to", "onnx", "-o", "OUT", "--embedding-bits", "5"], 2, "must be 4 or 8"),
+    ],
+)
+def test_mistakes_get_one_sentence(weft, tiny_bert, tmp_path, arguments, code, message):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "config.json").write_text("{")
+    places = {"EMPTY": tmp_path / "empty", "BROKEN": tmp_path / "broken", "OUT": tmp_path / "out", "MODEL": tiny_bert}
+    places["MODEL/config.json"] = tiny_bert / "config.json"
+    done = weft("model", *[places.get(argument, argument) for argument in arguments])
+    assert (done.returncode, done.stdout) == (code, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr

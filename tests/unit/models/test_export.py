@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+import transformers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from models import CONFIGS, SENTENCES, make_model
+from weft import Aligner
+from weft.encoding.onnx import OnnxEncoder
+from weft.encoding.torch import TorchEncoder
+from weft.errors import SettingError, WeftError
+from weft.models.export import Target, export_model
+from weft.models.quantise import eight_bits, four_bits, pack, unpack
+
+WORDS = [tuple(sentence.split()) for sentence in SENTENCES]
+PAIRS = list(zip(WORDS[::2], WORDS[1::2], strict=True))
+
+
+def cosines(ours, theirs):
+    return (ours * theirs).sum(1) / np.linalg.norm(ours, axis=1) / np.linalg.norm(theirs, axis=1)
+
+
+def links(aligner):
+    return [[(link.source, link.target) for link in item.links] for item in aligner.align_batch(PAIRS)]
+
+
+def run(folder, **feeds):
+    session = onnxruntime.InferenceSession(folder / "model.onnx", providers=["CPUExecutionProvider"])
+    assert {item.name for item in session.get_inputs()} == set(feeds)
+    return session.run(None, feeds)[0]
+
+
+def operators(folder):
+    import onnx
+
+    return {node.op_type for node in onnx.load(folder / "model.onnx").graph.node}
+
+
+@pytest.fixture(scope="module")
+def int8(tmp_path_factory, tiny_bert):
+    folder = tmp_path_factory.mktemp("int8") / "model"
+    export_model(tiny_bert, folder, layer=2)
+    return folder
+
+
+@pytest.mark.parametrize("architecture", CONFIGS)
+def test_every_architecture_gives_the_states_of_torch(tmp_path, architecture):
+    source = make_model(tmp_path / "model", architecture)
+    theirs = TorchEncoder(source, layer=2, device="cpu").encode(WORDS).states.numpy()
+    for target in Target:
+        export_model(source, tmp_path / target, target=target, layer=2, embedding_bits=8)
+        ours = OnnxEncoder(tmp_path / target, max_length=63, batch_tokens=64).encode(WORDS).states
+        if target is Target.ONNX:
+            np.testing.assert_allclose(ours, theirs, atol=1e-4)
+        else:
+            assert cosines(ours, theirs).mean() > 0.95
+
+
+def test_the_exported_folder_aligns_like_the_model(tmp_path, tiny_bert, int8):
+    export_model(tiny_bert, tmp_path / "float", target=Target.ONNX, layer=2)
+    for method in ("softmax", "entmax", "itermax"):
+        theirs = links(Aligner.from_pretrained(tiny_bert, layer=2, method=method))
+        assert links(Aligner.from_pretrained(tmp_path / "float", method=method)) == theirs
+    assert len(links(Aligner.from_pretrained(int8))) == len(PAIRS)
+
+
+def test_int8_is_one_attention_a_layer_and_integer_products(int8):
+    kinds = operators(int8)
+    assert {"QAttention", "MatMulInteger", "Sum"} <= kinds
+    assert not kinds & {"MatMul", "Softmax", "Attention"}
+
+
+def test_padding_changes_nothing_but_rounding(int8):
+    ids = np.array([[2, 7, 9, 11, 3]])
+    types = np.zeros_like(ids)
+    alone = run(int8, input_ids=ids, attention_mask=np.ones_like(ids), token_type_ids=types)
+    wide = np.pad(ids, ((0, 0), (0, 4)))
+    padded = run(int8, input_ids=wide, attention_mask=(wide > 0).astype(np.int64), token_type_ids=np.zeros_like(wide))
+    assert cosines(alone[0], padded[0, :5]).min() > 0.98
+
+
+def test_a_joint_model_takes_positions(tmp_path, tiny_bert):
+    source = shutil.copytree(tiny_bert, tmp_path / "model")
+    (source / "weft.json").write_text('{"layer": 2, "joint": true}')
+    export_model(source, tmp_path / "out", target=Target.ONNX)
+    feeds = {
+        "input_ids": np.array([[2, 7, 9, 3, 8, 12, 3], [2, 5, 3, 6, 3, 0, 0]]),
+        "attention_mask": np.array([[1] * 7, [1] * 5 + [0] * 2]),
+        "token_type_ids": np.array([[0, 0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1, 1]]),
+        "position_ids": np.array([[0, 1, 2, 3, 0, 1, 2], [0, 1, 2, 0, 1, 0, 0]]),
+    }
+    model = transformers.AutoModel.from_pretrained(source).eval()
+    with torch.inference_mode():
+        given = {name: torch.from_numpy(value) for name, value in feeds.items()}
+        theirs = model(**given, output_hidden_states=True).hidden_states[2].numpy()
+    real = feeds["attention_mask"] > 0
+    np.testing.assert_allclose(run(tmp_path / "out", **feeds)[real], theirs[real], atol=1e-4)
+
+
+def test_settings_and_card_go_along(tmp_path, tiny_bert):
+    source = shutil.copytree(tiny_bert, tmp_path / "model")
+    curve = {"scores": [0.0, 1.0], "probabilities": [0.1, 0.9]}
+    stored = {"layer": 2, "method": "itermax", "languages": ["de", "en"], "calibration": curve}
+    (source / "weft.json").write_text(json.dumps(stored))
+    (source / "README.md").write_text("# card\n")
+    export_model(source, tmp_path / "same")
+    same = json.loads((tmp_path / "same" / "weft.json").read_text())
+    assert stored.items() <= same.items()
+    assert (same["max_length"], same["export"]) == (64, "onnx-int8")
+    assert (tmp_path / "same" / "README.md").read_text() == "# card\n"
+    export_model(source, tmp_path / "other", layer=1)
+    other = json.loads((tmp_path / "other" / "weft.json").read_text())
+    assert other["layer"] == 1
+    assert "calibration" not in other
+    files = {"model.onnx", "tokenizer.json", "weft.json", "README.md"}
+    assert {file.name for file in (tmp_path / "other").iterdir()} == files
+
+
+def test_four_bits_are_a_sixth_of_a_large_table(tmp_path):
+    source = make_model(tmp_path / "model")
+    model = transformers.AutoModel.from_pretrained(source)
+    model.resize_token_embeddings(20_000)
+    model.save_pretrained(source)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(source)
+    tokenizer.add_tokens([f"word{number}" for number in range(20_000 - len(tokenizer))])
+    tokenizer.save_pretrained(source)
+    sizes = {}
+    for bits in (4, 8):
+        export_model(source, tmp_path / str(bits), layer=1, embedding_bits=bits)
+        sizes[bits] = (tmp_path / str(bits) / "model.onnx").stat().st_size
+    table = 20_000 * 32
+    assert sizes[8] - sizes[4] == pytest.approx(table / 2, rel=0.02)
+    assert sizes[4] < table * (0.5 + 2 / 32) + 60_000
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "error", "message"),
+    [
+        ({}, {"layer": 9}, SettingError, "layer 9 is not there"),
+        ({}, {"embedding_bits": 3}, SettingError, "must be 4 or 8, got 3"),
+        ({"tokenizer.json": None}, {}, WeftError, "has no tokenizer.json"),
+        ({"config.json": None}, {}, WeftError, "holds no Hugging Face model"),
+        ({"weft.json": "{"}, {}, WeftError, "expected JSON"),
+        ({"model.safetensors": "damaged"}, {"layer": 1}, WeftError, "cannot load the weights"),
+    ],
+)
+def test_what_cannot_be_exported_is_one_sentence(tmp_path, tiny_bert, change, options, error, message):
+    source = shutil.copytree(tiny_bert, tmp_path / "model")
+    for name, text in change.items():
+        (source / name).unlink(missing_ok=True)
+        if text is not None:
+            (source / name).write_text(text)
+    with pytest.raises(error, match=message):
+        export_model(source, tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+tables = st.tuples(st.integers(1, 6), st.sampled_from([2, 16, 32, 96])).flatmap(
+    lambda shape: arrays(np.float32, shape, elements=st.floats(-4, 4, width=32))
+)
+
+
+@given(tables)
+def test_packing_loses_nothing(table):
+    codes = (np.abs(table * 100).astype(np.int64) % 16).astype(np.uint8)
+    assert pack(codes).nbytes * 2 == codes.nbytes
+    assert (unpack(pack(codes)) == codes).all()
+
+
+@settings(deadline=None)
+@given(tables)
+def test_restored_tables_are_near(table):
+    for quantised, share in ((four_bits(table), 0.5), (eight_bits(table), 0.01)):
+        blocks = table.reshape(*quantised.scales.shape, -1)
+        off = np.sqrt(((quantised.table().reshape(blocks.shape) - blocks) ** 2).mean(axis=2))
+        assert (off <= share * np.abs(blocks).max(axis=2) + 1e-6).all()
+
+
+def test_searched_scales_beat_the_largest_value():
+    table = np.random.default_rng(0).normal(size=(500, 96)).astype(np.float32)
+    scale = np.abs(table.reshape(500, 3, 32)).max(axis=2, keepdims=True) / 7
+    plain = (np.round(table.reshape(500, 3, 32) / scale) * scale).reshape(500, 96)
+    assert ((four_bits(table).table() - table) ** 2).mean() < 0.7 * ((plain - table) ** 2).mean()
+
+
+def test_zeros_stay_zeros():
+    assert (four_bits(np.zeros((3, 32), dtype=np.float32)).table() == 0).all()
