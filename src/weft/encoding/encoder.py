@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from weft.encoding.batching import token_batches
-from weft.encoding.subwords import Subwords, Tokenizer, Window, Words, n_windows, windows, windows_abreast
-
-IntArray = npt.NDArray[np.int64]
+from weft.encoding.subwords import IntArray, Subwords, Tokenizer, Words
+from weft.encoding.windows import Window, n_windows, windows, windows_abreast
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +58,20 @@ class Batch(NamedTuple):
     positions: IntArray
 
 
-class _Part(NamedTuple):
-    """A window of a sentence in a row, and where the states that are kept go."""
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Rows of one sentence, or of the two of a pair; all arrays have the shape (rows, sides).
 
-    ids: Sequence[int]
-    window: Window
-    destination: int
+    A side is the stretch from `start` to `end` of all subwords; states from `keep_start` to `keep_end` are kept.
+    """
 
+    start: IntArray
+    end: IntArray
+    keep_start: IntArray
+    keep_end: IntArray
 
-_Row = tuple[_Part, ...]
+    def __getitem__(self, chosen: list[int]) -> _Rows:
+        return _Rows(self.start[chosen], self.end[chosen], self.keep_start[chosen], self.keep_end[chosen])
 
 
 class TransformerEncoder(ABC):
@@ -80,7 +83,8 @@ class TransformerEncoder(ABC):
         self.tokenizer = tokenizer
         self.width = width
         self.batch_tokens = batch_tokens
-        self.window = max_length - len(tokenizer.prefix) - len(tokenizer.suffix)
+        self.special = len(tokenizer.prefix) + len(tokenizer.suffix)
+        self.window = max_length - self.special
         self.joint = joint
         self.long_sentences = 0
 
@@ -92,61 +96,67 @@ class TransformerEncoder(ABC):
         """Encode pairs whose sentences see each other; sentences 2k and 2k + 1 of the result are pair k."""
         return self._encode(self.tokenizer.split(list(chain.from_iterable(pairs))), sides=2)
 
-    def _encode(self, pieces: list[Subwords], *, sides: int) -> Encoded:
-        lengths = [len(piece.ids) for piece in pieces]
-        self.long_sentences += sum(length > self.window for length in lengths)
-        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        states = self._empty(int(starts[-1]))
-        placed = list(zip(pieces, starts.tolist(), strict=False))
-        rows = [row for k in range(0, len(placed), sides) for row in self._rows(placed[k : k + sides])]
-        for batch in token_batches([self._length(row) for row in rows], self.batch_tokens):
-            self._run([rows[number] for number in batch], states)
-        words = np.concatenate([np.asarray(piece.words, dtype=np.int64) for piece in pieces])
-        return Encoded(states, words, starts)
+    def _encode(self, subwords: Subwords, *, sides: int) -> Encoded:
+        states = self._empty(len(subwords.ids))
+        rows = self._rows(subwords.starts, sides)
+        lengths = (rows.end - rows.start + self.special).sum(axis=1)
+        for batch in token_batches(lengths.tolist(), self.batch_tokens):
+            self._run(rows[batch], subwords.ids, states)
+        return Encoded(states, subwords.words, subwords.starts)
 
-    def _rows(self, placed: Sequence[tuple[Subwords, int]]) -> Iterator[_Row]:
-        """The rows of one sentence, or of two that see each other."""
-        lengths = [len(piece.ids) for piece, _ in placed]
-        if len(placed) == 1:
-            cut = [windows(lengths[0], self.window)]
-        else:
-            count = max(n_windows(length, self.window) for length in lengths)
-            cut = [windows_abreast(length, self.window, count) for length in lengths]
-        for together in zip(*cut, strict=True):
-            yield tuple(
-                _Part(piece.ids[window.start : window.end], window, start + window.keep_start)
-                for (piece, start), window in zip(placed, together, strict=True)
-            )
+    def _rows(self, starts: IntArray, sides: int) -> _Rows:
+        """One row for each sentence or pair; those that are too long become several, after all others."""
+        first, last = starts[:-1].reshape(-1, sides), starts[1:].reshape(-1, sides)
+        long = last - first > self.window
+        self.long_sentences += int(long.sum())
+        fitting = ~long.any(axis=1)
+        rows = [(first[fitting], last[fitting], first[fitting], last[fitting])]
+        for number in np.flatnonzero(~fitting).tolist():
+            cut = np.array(self._windows((last - first)[number].tolist()))  # (sides, windows, 4)
+            begin = first[number][:, None]
+            rows.append(tuple((cut[:, :, k] + begin).T for k in range(4)))
+        return _Rows(*(np.concatenate(parts) for parts in zip(*rows, strict=True)))
 
-    def _length(self, row: _Row) -> int:
-        special = len(self.tokenizer.prefix) + len(self.tokenizer.suffix)
-        return sum(len(part.ids) + special for part in row)
+    def _windows(self, lengths: list[int]) -> list[list[Window]]:
+        if len(lengths) == 1:
+            return [windows(lengths[0], self.window)]
+        count = max(n_windows(length, self.window) for length in lengths)
+        return [windows_abreast(length, self.window, count) for length in lengths]
 
-    def _run(self, rows: list[_Row], states: Any) -> None:
-        prefix, suffix = self.tokenizer.prefix, self.tokenizer.suffix
-        longest = max(map(self._length, rows))
-        batch = Batch(
-            np.full((len(rows), longest), self.tokenizer.pad, dtype=np.int64),
-            *(np.zeros((len(rows), longest), dtype=np.int64) for _ in range(3)),
-        )
-        taken, put = [], []
-        for number, row in enumerate(rows):
-            first = 0
-            for kind, (ids, window, destination) in enumerate(row):
-                end = first + len(prefix) + len(ids) + len(suffix)
-                batch.ids[number, first:end] = [*prefix, *ids, *suffix]
-                batch.types[number, first:end] = kind
-                batch.positions[number, first:end] = np.arange(end - first)
-                # Which of the batch's positions are kept, and which rows of `states` they become.
-                begin = number * longest + first + len(prefix) + window.keep_start - window.start
-                count = window.keep_end - window.keep_start
-                taken.append(np.arange(begin, begin + count))
-                put.append(np.arange(destination, destination + count))
-                first = end
-            batch.mask[number, :first] = 1
+    def _run(self, rows: _Rows, ids: IntArray, states: Any) -> None:
+        batch, taken, put = self._laid_out(rows, ids)
         hidden = self._forward(batch)  # (rows, longest, width)
-        kept = self._indices(np.concatenate(taken))
-        states[self._indices(np.concatenate(put))] = hidden.reshape(-1, self.width)[kept]
+        states[self._indices(put)] = hidden.reshape(-1, self.width)[self._indices(taken)]
+
+    def _laid_out(self, rows: _Rows, ids: IntArray) -> tuple[Batch, IntArray, IntArray]:
+        """Padded rows, which of their positions are kept, and which rows of the states these become."""
+        prefix, suffix = (np.array(part, dtype=np.int64) for part in (self.tokenizer.prefix, self.tokenizer.suffix))
+        widths = rows.end - rows.start + self.special
+        count, longest = len(widths), int(widths.sum(axis=1).max())
+        batch = Batch(
+            np.full((count, longest), self.tokenizer.pad, dtype=np.int64),
+            *(np.zeros((count, longest), dtype=np.int64) for _ in range(3)),
+        )
+        numbers = np.arange(count)[:, None]
+        offset = np.zeros((count, 1), dtype=np.int64)
+        kept = []
+        for side in range(widths.shape[1]):
+            start, end = rows.start[:, side, None], rows.end[:, side, None]
+            steps = np.arange(int((end - start).max()))
+            real = steps < end - start
+            source, column = np.broadcast_to(start + steps, real.shape)[real], (offset + len(prefix) + steps)[real]
+            row = np.broadcast_to(numbers, real.shape)[real]
+            batch.ids[row, column] = ids[source]
+            batch.ids[numbers, offset + np.arange(len(prefix))] = prefix
+            batch.ids[numbers, offset + len(prefix) + end - start + np.arange(len(suffix))] = suffix
+            along = np.arange(longest) - offset
+            inside = (along >= 0) & (along < widths[:, side, None])
+            batch.mask[inside], batch.types[inside], batch.positions[inside] = 1, side, along[inside]
+            keep = (source >= rows.keep_start[row, side]) & (source < rows.keep_end[row, side])
+            kept.append((row[keep] * longest + column[keep], source[keep]))
+            offset = offset + widths[:, side, None]
+        taken, put = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+        return batch, taken, put
 
     @abstractmethod
     def _empty(self, subwords: int) -> Any:

@@ -9,8 +9,8 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
-from weft.encoding.encoder import Batch, IntArray, TransformerEncoder
-from weft.encoding.subwords import FastTokenizer
+from weft.encoding.encoder import Batch, TransformerEncoder
+from weft.encoding.subwords import FastTokenizer, IntArray
 from weft.errors import WeftError
 
 DEFAULT_BATCH_TOKENS = 1024  # larger batches leave the cache: 2,048 is a tenth slower, 8,192 two fifths

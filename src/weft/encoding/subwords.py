@@ -1,25 +1,56 @@
-"""Words to subwords: ids, the word each subword belongs to, and overlapping windows for sentences that are too long."""
+"""Words to subwords: ids, and the word that each subword belongs to."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from itertools import chain
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as LibraryTokenizer
 
 Words = tuple[str, ...]
+IntArray = npt.NDArray[np.int64]
+
+# Words that are remembered. A corpus has most of its words in common; what is rare is cut again.
+_MOST_WORDS = 1 << 20
+
+
+class Piece(NamedTuple):
+    """One sentence cut into subwords, without special tokens: their ids and the index of each one's word."""
+
+    ids: IntArray
+    words: IntArray
 
 
 @dataclass(frozen=True, slots=True)
 class Subwords:
-    """A sentence cut into subwords, without special tokens: their ids and the index of each one's word."""
+    """Sentences cut into subwords, one after the other and without special tokens.
 
-    ids: Sequence[int]
-    words: Sequence[int]
+    `ids` and `words` have the shape (subwords,): each one's id, and the index of its word in its sentence. Sentence k
+    owns what lies from `starts[k]` to `starts[k + 1]`.
+    """
+
+    ids: IntArray
+    words: IntArray
+    starts: IntArray
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, number: int) -> Piece:
+        start, end = self.starts[number], self.starts[number + 1]
+        return Piece(self.ids[start:end], self.words[start:end])
+
+    def __iter__(self) -> Iterator[Piece]:
+        return map(self.__getitem__, range(len(self)))
 
 
 class Tokenizer(Protocol):
@@ -29,15 +60,79 @@ class Tokenizer(Protocol):
     suffix: tuple[int, ...]
     pad: int
 
-    def split(self, sentences: Sequence[Words]) -> list[Subwords]:
+    def split(self, sentences: Sequence[Words]) -> Subwords:
         """Cut sentences into subwords; every word gets at least one."""
         ...
 
 
-class FastTokenizer:
-    """A tokenizer of the tokenizers library; it also says which word a subword came from."""
+class _WordTokenizer(ABC):
+    """Cuts every word once and remembers it.
+
+    Words are cut one at a time, whatever stands beside them, so a word has the same subwords everywhere; looking it up
+    takes a fraction of the time that cutting it takes.
+    """
+
+    def __init__(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
+        self._numbers: dict[str, int] = {}
+        # What word k was cut into lies in `_ids` from `_firsts[k]` to `_firsts[k + 1]`.
+        self._ids, self._firsts = array("q"), array("q", [0])
+        self._lock = Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = ("_numbers", "_ids", "_firsts", "_lock")
+        return {name: value for name, value in self.__dict__.items() if name not in own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget()
+
+    def split(self, sentences: Sequence[Words]) -> Subwords:
+        """Cut sentences into subwords; a word that the tokenizer swallows whole becomes the unknown token."""
+        words = list(chain.from_iterable(sentences))
+        with self._lock:
+            numbers = self._looked_up(words)
+            firsts, ids = np.array(self._firsts, dtype=np.int64), np.frombuffer(self._ids, dtype=np.int64)
+            counts = firsts[numbers + 1] - firsts[numbers]
+            ends = np.cumsum(counts)
+            within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts)
+            found = ids[np.repeat(firsts[numbers], counts) + within]
+            del ids  # an array that is looked at cannot grow
+        sizes = np.fromiter(map(len, sentences), dtype=np.int64, count=len(sentences))
+        borders = np.concatenate([[0], np.cumsum(sizes)])
+        places = np.arange(len(words)) - np.repeat(borders[:-1], sizes)
+        starts = np.concatenate([[0], ends])[borders]
+        return Subwords(found, np.repeat(places, counts), starts)
+
+    def _looked_up(self, words: list[str]) -> IntArray:
+        try:
+            return np.fromiter(map(self._numbers.__getitem__, words), dtype=np.int64, count=len(words))
+        except KeyError:
+            self._learn(words)
+            return np.fromiter(map(self._numbers.__getitem__, words), dtype=np.int64, count=len(words))
+
+    def _learn(self, words: list[str]) -> None:
+        new = [word for word in dict.fromkeys(words) if word not in self._numbers]
+        if len(self._numbers) + len(new) > _MOST_WORDS:
+            self._numbers, self._ids, self._firsts = {}, array("q"), array("q", [0])
+            new = list(dict.fromkeys(words))
+        for word, ids in zip(new, self._cut(new), strict=True):
+            self._numbers[word] = len(self._numbers)
+            self._ids.extend(ids)
+            self._firsts.append(len(self._ids))
+
+    @abstractmethod
+    def _cut(self, words: list[str]) -> Iterator[Sequence[int]]:
+        """The ids of each word's subwords, at least one."""
+
+
+class FastTokenizer(_WordTokenizer):
+    """A tokenizer of the tokenizers library."""
 
     def __init__(self, tokenizer: LibraryTokenizer, *, pad: int | None = None) -> None:
+        super().__init__()
         tokenizer.no_padding()
         tokenizer.no_truncation()
         self._tokenizer = tokenizer
@@ -45,22 +140,10 @@ class FastTokenizer:
         self.pad = self._first_known(("[PAD]", "<pad>")) if pad is None else pad
         self._unknown = self._first_known(("[UNK]", "<unk>", "<|endoftext|>"))
 
-    def split(self, sentences: Sequence[Words]) -> list[Subwords]:
-        """Cut sentences into subwords; a word that the tokenizer swallows whole becomes the unknown token."""
-        encodings = self._tokenizer.encode_batch(
-            list(map(list, sentences)), is_pretokenized=True, add_special_tokens=False
-        )
-        pieces = [Subwords(encoding.ids, cast("list[int]", encoding.word_ids)) for encoding in encodings]
-        return [
-            piece if len(set(piece.words)) == len(words) else self._with_unknown(piece, len(words))
-            for piece, words in zip(pieces, sentences, strict=True)
-        ]
-
-    def _with_unknown(self, piece: Subwords, n_words: int) -> Subwords:
-        found = list(zip(piece.words, piece.ids, strict=True))
-        found += [(word, self._unknown) for word in set(range(n_words)) - set(piece.words)]
-        found.sort(key=lambda item: item[0])
-        return Subwords([identifier for _, identifier in found], [word for word, _ in found])
+    def _cut(self, words: list[str]) -> Iterator[Sequence[int]]:
+        alone = [[word] for word in words]
+        for encoding in self._tokenizer.encode_batch(alone, is_pretokenized=True, add_special_tokens=False):
+            yield encoding.ids or (self._unknown,)
 
     def _special_tokens(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         encoding = self._tokenizer.encode(["a"], is_pretokenized=True)
@@ -72,72 +155,19 @@ class FastTokenizer:
         return next((identifier for identifier in known if identifier is not None), 0)
 
 
-class WordByWordTokenizer:
-    """A Hugging Face tokenizer written in Python (XLM, Marian): words are cut one at a time and remembered."""
+class WordByWordTokenizer(_WordTokenizer):
+    """A Hugging Face tokenizer written in Python (XLM, Marian)."""
 
     def __init__(self, tokenizer: Any) -> None:
+        super().__init__()
         with_special = tokenizer.build_inputs_with_special_tokens([-1])
         inside = with_special.index(-1)
         self.prefix, self.suffix = tuple(with_special[:inside]), tuple(with_special[inside + 1 :])
         self.pad = tokenizer.pad_token_id or 0
+        self._tokenizer = tokenizer
         self._unknown = tokenizer.unk_token_id or 0
 
-        @lru_cache(maxsize=1 << 16)
-        def cut(word: str) -> tuple[int, ...]:
-            return tuple(tokenizer.convert_tokens_to_ids(tokenizer.tokenize(word))) or (self._unknown,)
-
-        self._cut = cut
-
-    def split(self, sentences: Sequence[Words]) -> list[Subwords]:
-        """Cut sentences into subwords."""
-        return [self._split(words) for words in sentences]
-
-    def _split(self, words: Words) -> Subwords:
-        pieces = [self._cut(word) for word in words]
-        ids = [identifier for piece in pieces for identifier in piece]
-        return Subwords(ids, [index for index, piece in enumerate(pieces) for _ in piece])
-
-
-class Window(NamedTuple):
-    """Subwords `start` to `end` go through the encoder together; the states of `keep_start` to `keep_end` are used."""
-
-    start: int
-    end: int
-    keep_start: int
-    keep_end: int
-
-
-def n_windows(length: int, size: int) -> int:
-    """How many windows of at most `size` subwords a sentence takes; they overlap by about a half."""
-    return 1 if length <= size else -(-(length - size) // max(1, size // 2)) + 1
-
-
-def windows(length: int, size: int) -> list[Window]:
-    """Cover a sentence with windows of at most `size` subwords.
-
-    A sentence that fits is one window. A longer one is covered by windows that overlap by about a half, and every
-    subword is taken from the window in which it is farthest from the edges, so all of them have context.
-    """
-    starts = _even_starts(length, size, n_windows(length, size))
-    cuts = [(start + size + following) // 2 for start, following in pairwise(starts)]
-    return _windows(starts, [0, *cuts, length], min(length, size))
-
-
-def windows_abreast(length: int, size: int, count: int) -> list[Window]:
-    """Cover a sentence with as many windows as the longer sentence beside it takes, at least `n_windows`.
-
-    Each gives its share of the subwords, so that every stretch of a sentence meets the same stretch of the other.
-    """
-    edges = [round(index * length / count) for index in range(count + 1)]
-    return _windows(_even_starts(length, size, count), edges, min(length, size))
-
-
-def _even_starts(length: int, size: int, count: int) -> list[int]:
-    return [round(index * max(0, length - size) / max(1, count - 1)) for index in range(count)]
-
-
-def _windows(starts: list[int], edges: list[int], width: int) -> list[Window]:
-    return [
-        Window(start, start + width, keep_start, keep_end)
-        for start, (keep_start, keep_end) in zip(starts, pairwise(edges), strict=True)
-    ]
+    def _cut(self, words: list[str]) -> Iterator[Sequence[int]]:
+        library = self._tokenizer
+        for word in words:
+            yield library.convert_tokens_to_ids(library.tokenize(word)) or (self._unknown,)

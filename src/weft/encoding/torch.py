@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from weft.encoding.encoder import Batch, IntArray, TransformerEncoder
-from weft.encoding.subwords import FastTokenizer, Tokenizer, WordByWordTokenizer
+from weft.encoding.encoder import Batch, TransformerEncoder
+from weft.encoding.subwords import FastTokenizer, IntArray, Tokenizer, WordByWordTokenizer
 from weft.errors import MissingExtraError, SettingError, WeftError
 
 try:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from weft.encoding.subwords import Tokenizer
+from weft.encoding.subwords import IntArray, Piece, Tokenizer
 from weft.errors import FormatError, WeftError
 from weft.scoring.corpus import read_sentences
 from weft.text.lines import read_two_together
@@ -27,7 +27,6 @@ from weft.types import Alignment, SentencePair
 
 logger = logging.getLogger(__name__)
 
-IntArray = npt.NDArray[np.int64]
 _CHUNK = 10_000
 _META = "meta.json"
 # What is kept of each pair, and how wide: everything is one flat array after the other.
@@ -165,7 +164,7 @@ def _pack_chunk(chunk: list[Line], corpus: int, packing: Packing, writer: _Write
         if max(len(source.ids), len(target.ids)) > packing.max_subwords:
             writer.counts["too long"] += 1
         else:
-            writer.add(source.ids, source.words, target.ids, target.words, alignment, corpus)
+            writer.add(source, target, alignment, corpus)
 
 
 class _Writer:
@@ -180,23 +179,16 @@ class _Writer:
         self._put("starts", [0])
         self._put("link_starts", [0])
 
-    def _put(self, name: str, values: Sequence[int]) -> None:
+    def _put(self, name: str, values: Sequence[int] | IntArray) -> None:
         self._files[name].write(np.asarray(values, dtype=_ARRAYS[name]).tobytes())
 
-    def add(
-        self,
-        source_ids: Sequence[int],
-        source_words: Sequence[int],
-        target_ids: Sequence[int],
-        target_words: Sequence[int],
-        alignment: Alignment | None,
-        corpus: int,
-    ) -> None:
+    def add(self, source: Piece, target: Piece, alignment: Alignment | None, corpus: int) -> None:
         """Append one pair."""
-        middle = self._subwords + len(source_ids)
-        self._subwords = middle + len(target_ids)
-        self._put("ids", [*source_ids, *target_ids])
-        self._put("words", [*source_words, *target_words])
+        middle = self._subwords + len(source.ids)
+        self._subwords = middle + len(target.ids)
+        for side in (source, target):
+            self._put("ids", side.ids)
+            self._put("words", side.words)
         self._put("starts", [middle, self._subwords])
         if alignment:
             self._links += len(alignment.links)

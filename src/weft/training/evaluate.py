@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from weft.aligner import encode_pairs
-from weft.encoding.encoder import Batch, IntArray, TransformerEncoder
-from weft.encoding.subwords import Tokenizer
+from weft.encoding.encoder import Batch, TransformerEncoder
+from weft.encoding.subwords import IntArray, Tokenizer
 from weft.extraction.settings import ExtractionSettings
 from weft.training.model import TrainableEncoder
 from weft.tuning import DevSet, dev_aer

@@ -12,8 +12,8 @@ from transformers import AutoModel, AutoTokenizer
 
 from weft import Aligner
 from weft.aligner import encode_pairs
-from weft.encoding.subwords import n_windows, windows_abreast
 from weft.encoding.torch import TorchEncoder
+from weft.encoding.windows import n_windows, windows_abreast
 from weft.types import SentencePair
 
 PAIR = (("das", "ist", "ein", "kleines", "Haus", "."), ("that", "is", "a", "small", "house", "."))

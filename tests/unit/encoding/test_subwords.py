@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pickle
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +10,8 @@ from transformers import PreTrainedTokenizerFast
 
 from models import word_piece_tokenizer
 from strategies import sentences
-from weft.encoding.subwords import FastTokenizer, WordByWordTokenizer, windows
+from weft.encoding.subwords import FastTokenizer, WordByWordTokenizer
+from weft.encoding.windows import windows
 
 LIBRARY = word_piece_tokenizer()
 FAST = FastTokenizer(LIBRARY)
@@ -61,7 +64,36 @@ def test_word_by_word_gives_the_same_subwords(batch):
     )  # fmt: skip
     slow = WordByWordTokenizer(library)
     assert (slow.prefix, slow.suffix, slow.pad) == (FAST.prefix, FAST.suffix, FAST.pad)
-    assert slow.split(batch) == [type(piece)(list(piece.ids), list(piece.words)) for piece in FAST.split(batch)]
+    for mine, theirs in zip(slow.split(batch), FAST.split(batch), strict=True):
+        assert mine.ids.tolist() == theirs.ids.tolist()
+        assert mine.words.tolist() == theirs.words.tolist()
+
+
+@given(st.lists(sentences, max_size=5))
+def test_words_that_are_remembered_are_cut_as_the_library_cuts_whole_sentences(batch):
+    subwords = FAST.split(batch)
+    whole = LIBRARY.encode_batch(list(map(list, batch)), is_pretokenized=True, add_special_tokens=False)
+    assert len(subwords) == len(batch)
+    for piece, encoding, words in zip(subwords, whole, batch, strict=True):
+        if len(set(encoding.word_ids)) == len(words):  # none was swallowed
+            assert piece.ids.tolist() == encoding.ids
+            assert piece.words.tolist() == encoding.word_ids
+
+
+def test_memory_is_bounded(monkeypatch):
+    monkeypatch.setattr("weft.encoding.subwords._MOST_WORDS", 10)
+    tokenizer = FastTokenizer(word_piece_tokenizer())
+    for round_ in range(5):
+        words = tuple(f"w{round_}{number}" for number in range(8))
+        assert tokenizer.split([words])[0].words.max() == 7
+        assert len(tokenizer._numbers) <= 10
+    several = tuple(f"x{number}" for number in range(25))
+    assert tokenizer.split([several])[0].words.max() == 24
+
+
+def test_a_copy_in_another_process_starts_anew():
+    copy = pickle.loads(pickle.dumps(FAST))
+    assert copy.split([("das", "Haus")]).ids.tolist() == FAST.split([("das", "Haus")]).ids.tolist()
 
 
 @given(st.integers(1, 3000), st.integers(1, 600))

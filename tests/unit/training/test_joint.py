@@ -36,8 +36,8 @@ def config_of(toy, base, output, **changes):
 def test_training_sees_the_states_that_aligning_sees(toy, joint_base):
     model, _ = load_trainable(config_of(toy, joint_base, "unused"))
     encoder = TorchEncoder(joint_base, layer=2, device="cpu", joint=True)
-    pieces = encoder.tokenizer.split([side for pair in PAIRS for side in pair])
-    rows = single_rows([torch.tensor(piece.ids).numpy() for piece in (*pieces[::2], *pieces[1::2])], encoder.tokenizer)
+    pieces = list(encoder.tokenizer.split([side for pair in PAIRS for side in pair]))
+    rows = single_rows([piece.ids for piece in (*pieces[::2], *pieces[1::2])], encoder.tokenizer)
     with torch.no_grad():
         states = model.eval().pair_states(torch.from_numpy(rows.ids), torch.from_numpy(rows.attention))
     encoded = encoder.encode_pairs(PAIRS)
