@@ -49,6 +49,10 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write the exported model into.")],
     layer: Annotated[int | None, typer.Option(help="Layer to cut at; weft.json's by default.")] = None,
     embedding_bits: Annotated[int, typer.Option(help="Bits of a word embedding's value in onnx-int8: 4 or 8.")] = 4,
+    text: Annotated[
+        Path | None,
+        typer.Option(help="Sentence pairs that fix the ranges of onnx-int8; without them a batch's own are used."),
+    ] = None,
 ) -> None:
     """Export an encoder, cut at its layer, into a folder that runs without torch.
 
@@ -58,7 +62,7 @@ def export(
 
     if to not in list(Target):
         raise SettingError(f"`to` must be one of {', '.join(Target)}, got {to!r}.")
-    export_model(model, output, target=Target(to), layer=layer, embedding_bits=embedding_bits)
+    export_model(model, output, target=Target(to), layer=layer, embedding_bits=embedding_bits, text=text)
     say(f"{output} holds {_megabytes(output)}; use it with --model {output}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple, Protocol
@@ -59,7 +59,7 @@ class Batch(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class Rows:
     """Rows of one sentence, or of the two of a pair; all arrays have the shape (rows, sides).
 
     A side is the stretch from `start` to `end` of all subwords; states from `keep_start` to `keep_end` are kept.
@@ -70,8 +70,8 @@ class _Rows:
     keep_start: IntArray
     keep_end: IntArray
 
-    def __getitem__(self, chosen: list[int]) -> _Rows:
-        return _Rows(self.start[chosen], self.end[chosen], self.keep_start[chosen], self.keep_end[chosen])
+    def __getitem__(self, chosen: list[int]) -> Rows:
+        return Rows(self.start[chosen], self.end[chosen], self.keep_start[chosen], self.keep_end[chosen])
 
 
 class TransformerEncoder(ABC):
@@ -96,15 +96,23 @@ class TransformerEncoder(ABC):
         """Encode pairs whose sentences see each other; sentences 2k and 2k + 1 of the result are pair k."""
         return self._encode(self.tokenizer.split(list(chain.from_iterable(pairs))), sides=2)
 
+    def batches(self, pairs: Sequence[tuple[Words, Words]]) -> Iterator[Batch]:
+        """The batches that these pairs would be encoded in, for whoever wants to look inside a model."""
+        subwords = self.tokenizer.split(list(chain.from_iterable(pairs)))
+        for rows in self._batches(subwords, sides=2 if self.joint else 1):
+            yield self._laid_out(rows, subwords.ids)[0]
+
     def _encode(self, subwords: Subwords, *, sides: int) -> Encoded:
         states = self._empty(len(subwords.ids))
-        rows = self._rows(subwords.starts, sides)
-        lengths = (rows.end - rows.start + self.special).sum(axis=1)
-        for batch in token_batches(lengths.tolist(), self.batch_tokens):
-            self._run(rows[batch], subwords.ids, states)
+        self._run_all(self._batches(subwords, sides=sides), subwords.ids, states)
         return Encoded(states, subwords.words, subwords.starts)
 
-    def _rows(self, starts: IntArray, sides: int) -> _Rows:
+    def _batches(self, subwords: Subwords, *, sides: int) -> list[Rows]:
+        rows = self._rows(subwords.starts, sides)
+        lengths = (rows.end - rows.start + self.special).sum(axis=1)
+        return [rows[batch] for batch in token_batches(lengths.tolist(), self.batch_tokens)]
+
+    def _rows(self, starts: IntArray, sides: int) -> Rows:
         """One row for each sentence or pair; those that are too long become several, after all others."""
         first, last = starts[:-1].reshape(-1, sides), starts[1:].reshape(-1, sides)
         long = last - first > self.window
@@ -115,7 +123,7 @@ class TransformerEncoder(ABC):
             cut = np.array(self._windows((last - first)[number].tolist()))  # (sides, windows, 4)
             begin = first[number][:, None]
             rows.append(tuple((cut[:, :, k] + begin).T for k in range(4)))
-        return _Rows(*(np.concatenate(parts) for parts in zip(*rows, strict=True)))
+        return Rows(*(np.concatenate(parts) for parts in zip(*rows, strict=True)))
 
     def _windows(self, lengths: list[int]) -> list[list[Window]]:
         if len(lengths) == 1:
@@ -123,12 +131,17 @@ class TransformerEncoder(ABC):
         count = max(n_windows(length, self.window) for length in lengths)
         return [windows_abreast(length, self.window, count) for length in lengths]
 
-    def _run(self, rows: _Rows, ids: IntArray, states: Any) -> None:
+    def _run_all(self, batches: Sequence[Rows], ids: IntArray, states: Any) -> None:
+        """Run batches one after the other; an encoder that uses one core at a time may run several at once."""
+        for rows in batches:
+            self._run(rows, ids, states)
+
+    def _run(self, rows: Rows, ids: IntArray, states: Any) -> None:
         batch, taken, put = self._laid_out(rows, ids)
         hidden = self._forward(batch)  # (rows, longest, width)
         states[self._indices(put)] = hidden.reshape(-1, self.width)[self._indices(taken)]
 
-    def _laid_out(self, rows: _Rows, ids: IntArray) -> tuple[Batch, IntArray, IntArray]:
+    def _laid_out(self, rows: Rows, ids: IntArray) -> tuple[Batch, IntArray, IntArray]:
         """Padded rows, which of their positions are kept, and which rows of the states these become."""
         prefix, suffix = (np.array(part, dtype=np.int64) for part in (self.tokenizer.prefix, self.tokenizer.suffix))
         widths = rows.end - rows.start + self.special

@@ -41,8 +41,18 @@ def export_model(
     target: Target = Target.ONNX_INT8,
     layer: int | None = None,
     embedding_bits: int = 4,
+    text: Path | None = None,
 ) -> None:
-    """Write `model.onnx`, tokenizer and `weft.json` of the encoder in `source` into the folder `output`."""
+    """Write `model.onnx`, tokenizer and `weft.json` of the encoder in `source` into the folder `output`.
+
+    Args:
+        source: a folder with a Hugging Face encoder.
+        output: the folder to write.
+        target: float32 or int8.
+        layer: the layer to cut at; that of `weft.json`, or a good guess, by default.
+        embedding_bits: bits of a word embedding's value in int8, 4 or 8.
+        text: sentence pairs by which the ranges of activations in int8 are fixed. Without them they follow each batch.
+    """
     _check(source, output, embedding_bits)
     stored = read_settings(source)
     try:
@@ -55,10 +65,10 @@ def export_model(
     chosen = layer if layer is not None else stored.get("layer")
     if chosen is None:
         chosen = likely_layer(source, load_config(source))
-    encoder = TorchEncoder(source, layer=chosen, device="cpu")
-    states, inputs = _traceable(encoder._model, joint=stored.get("joint") is True)
+    encoder = TorchEncoder(source, layer=chosen, device="cpu", joint=stored.get("joint", False))
+    states, inputs = _traceable(encoder._model, joint=encoder.joint)
     model = _trace(states, inputs)
-    _shrink(model, target, encoder._model.config, embedding_bits)
+    _shrink(model, target, encoder, embedding_bits, text)
     packed = _packed(model, source)
     _compare(packed, states, inputs, _LEAST_COSINE[target])
     output.mkdir(parents=True, exist_ok=True)
@@ -158,12 +168,15 @@ def _trace(states: Any, inputs: dict[str, Any]) -> Any:
     return model
 
 
-def _shrink(model: Any, target: Target, config: Any, embedding_bits: int) -> None:
+def _shrink(model: Any, target: Target, encoder: Any, embedding_bits: int, text: Path | None) -> None:
+    from weft.models.calibrate import activation_ranges
     from weft.models.quantise import keep_norms_apart, quantise
 
     keep_norms_apart(model)
     if target is Target.ONNX_INT8:
-        quantise(model, heads=config.num_attention_heads, embedding_bits=embedding_bits)
+        ranges = None if text is None else activation_ranges(model, encoder, text)
+        heads = encoder._model.config.num_attention_heads
+        quantise(model, heads=heads, embedding_bits=embedding_bits, ranges=ranges)
 
 
 def _packed(model: Any, source: Path) -> bytes:

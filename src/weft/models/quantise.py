@@ -15,6 +15,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 FloatArray = npt.NDArray[np.float32]
+Ranges = dict[str, tuple[float, float]]
 
 MICROSOFT = "com.microsoft"
 # Without VNNI, x86 adds two products of an activation (at most 255) and a weight in 16 bits; up to 63 they always fit.
@@ -41,13 +42,28 @@ class Codes(NamedTuple):
         return (blocks * self.scales[..., None].astype(np.float32)).reshape(self.codes.shape)
 
 
-def quantise(model: Any, *, heads: int, embedding_bits: int) -> None:
-    """Turn a traced float32 graph into its int8 form, in place."""
+def quantise(model: Any, *, heads: int, embedding_bits: int, ranges: Ranges | None = None) -> None:
+    """Turn a traced float32 graph into its int8 form, in place.
+
+    Args:
+        model: the graph.
+        heads: attention heads of a layer.
+        embedding_bits: 4 or 8.
+        ranges: what values each multiplied activation takes (`activations` names them). Without them activations are
+            quantised by what a batch happens to hold, so that a sentence's states depend on those beside it.
+    """
     model.opset_import.append(helper.make_opsetid(MICROSOFT, 1))
     _merge_attention(model.graph, heads)
-    _quantise_products(model.graph)
+    _quantise_products(model.graph, ranges)
     _quantise_embedding(model.graph, embedding_bits)
     _tidy(model.graph)
+
+
+def activations(model: Any) -> list[str]:
+    """The values of a traced graph that are multiplied by weights."""
+    graph = _Graph(model.graph)
+    products = (node for node in model.graph.node if node.op_type == "MatMul" and node.input[1] in graph.constants)
+    return list(dict.fromkeys(node.input[0] for node in products))
 
 
 def keep_norms_apart(model: Any) -> None:
@@ -224,8 +240,8 @@ def _linear_map(graph: _Graph, name: str, order: tuple[int, ...]) -> tuple[Any, 
     return (product, addition) if {addition.input[1], product.input[1]} <= graph.constants.keys() else None
 
 
-def _quantise_products(raw: Any) -> None:
-    """Multiply int8 weights, one scale a column, with activations that are quantised as they come."""
+def _quantise_products(raw: Any, ranges: Ranges | None) -> None:
+    """Multiply int8 weights, one scale a column, with activations in eight bits."""
     graph = _Graph(raw)
     quantised: set[str] = set()
     nodes: list[Any] = []
@@ -236,11 +252,21 @@ def _quantise_products(raw: Any) -> None:
         states = node.input[0]
         if states not in quantised:
             quantised.add(states)
-            parts = [f"{states}.{part}" for part in ("int8", "scale", "zero")]
-            nodes.append(helper.make_node("DynamicQuantizeLinear", [states], parts))
+            nodes.append(_eight_bit_states(graph, states, ranges))
         nodes.extend(_integer_product(graph, node))
     del raw.node[:]
     raw.node.extend(nodes)
+
+
+def _eight_bit_states(graph: _Graph, states: str, ranges: Ranges | None) -> Any:
+    parts = [f"{states}.{part}" for part in ("int8", "scale", "zero")]
+    if ranges is None:
+        return helper.make_node("DynamicQuantizeLinear", [states], parts)
+    low, high = min(0.0, ranges[states][0]), max(0.0, ranges[states][1])
+    scale = max((high - low) / 255, 1e-12)
+    graph.add(parts[1], np.array(scale, dtype=np.float32))
+    graph.add(parts[2], np.array(round(-low / scale), dtype=np.uint8))
+    return helper.make_node("QuantizeLinear", [states, *parts[1:]], parts[:1])
 
 
 def _integer_product(graph: _Graph, node: Any) -> Iterator[Any]:
@@ -255,11 +281,8 @@ def _integer_product(graph: _Graph, node: Any) -> Iterator[Any]:
         inputs = [*parts, f"{states}.zero"]
         yield helper.make_node("QAttention", inputs, [result], domain=MICROSOFT, **attributes)
         return
-    # onnxruntime fuses these four, and the bias after them, when it loads the graph.
-    yield helper.make_node("MatMulInteger", [f"{states}.int8", f"{name}.int8", f"{states}.zero"], [f"{result}.sums"])
-    yield helper.make_node("Cast", [f"{result}.sums"], [f"{result}.whole"], to=onnx.TensorProto.FLOAT)
-    yield helper.make_node("Mul", [f"{states}.scale", f"{name}.scale"], [f"{result}.scale"])
-    yield helper.make_node("Mul", [f"{result}.whole", f"{result}.scale"], [result])
+    inputs = [f"{states}.int8", f"{name}.int8", f"{states}.scale", f"{name}.scale", f"{states}.zero"]
+    yield helper.make_node("MatMulIntegerToFloat", inputs, [result], domain=MICROSOFT)
 
 
 def _per_column(weight: FloatArray) -> tuple[npt.NDArray[np.int8], FloatArray]:

@@ -14,11 +14,13 @@ from hypothesis.extra.numpy import arrays
 
 from models import CONFIGS, SENTENCES, make_model
 from weft import Aligner
+from weft.aligner import encode_pairs
 from weft.encoding.onnx import OnnxEncoder
 from weft.encoding.torch import TorchEncoder
 from weft.errors import SettingError, WeftError
 from weft.models.export import Target, export_model
 from weft.models.quantise import eight_bits, four_bits, pack, unpack
+from weft.types import SentencePair
 
 WORDS = [tuple(sentence.split()) for sentence in SENTENCES]
 PAIRS = list(zip(WORDS[::2], WORDS[1::2], strict=True))
@@ -74,7 +76,7 @@ def test_the_exported_folder_aligns_like_the_model(tmp_path, tiny_bert, int8):
 
 def test_int8_is_one_attention_a_layer_and_integer_products(int8):
     kinds = operators(int8)
-    assert {"QAttention", "MatMulInteger", "Sum"} <= kinds
+    assert {"QAttention", "MatMulIntegerToFloat", "Sum"} <= kinds
     assert not kinds & {"MatMul", "Softmax", "Attention"}
 
 
@@ -193,3 +195,49 @@ def test_searched_scales_beat_the_largest_value():
 
 def test_zeros_stay_zeros():
     assert (four_bits(np.zeros((3, 32), dtype=np.float32)).table() == 0).all()
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory):
+    path = tmp_path_factory.mktemp("text") / "pairs.txt"
+    path.write_text("\n".join(f"{' '.join(source)} ||| {' '.join(target)}" for source, target in PAIRS))
+    return path
+
+
+@pytest.fixture(scope="module")
+def joint_bert(tmp_path_factory):
+    folder = make_model(tmp_path_factory.mktemp("joint") / "bert")
+    (folder / "weft.json").write_text(json.dumps({"layer": 2, "joint": True}))
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["tiny_bert", "joint_bert"])
+def test_with_text_to_go_by_a_pair_does_not_depend_on_those_beside_it(request, tmp_path, text, kind):
+    export_model(request.getfixturevalue(kind), tmp_path / "int8", layer=2, text=text)
+    assert "DynamicQuantizeLinear" not in operators(tmp_path / "int8")
+    aligner = Aligner.from_pretrained(tmp_path / "int8")
+    together = encode_pairs(aligner.encoder, [SentencePair(*pair) for pair in PAIRS])
+    for pair, numbers in zip(PAIRS, together[1], strict=True):
+        alone, [own] = encode_pairs(aligner.encoder, [SentencePair(*pair)])
+        for number, mine in zip(numbers, own, strict=True):
+            found = [
+                encoded.states[encoded.starts[k] : encoded.starts[k + 1]]
+                for encoded, k in ((together[0], number), (alone, mine))
+            ]
+            np.testing.assert_allclose(*found, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["tiny_bert", "joint_bert"])
+def test_fixed_ranges_keep_the_states(request, tmp_path, text, kind):
+    source = request.getfixturevalue(kind)
+    export_model(source, tmp_path / "int8", layer=2, text=text, embedding_bits=8)
+    pairs = [SentencePair(*pair) for pair in PAIRS]
+    theirs = encode_pairs(Aligner.from_pretrained(source, layer=2, device="cpu").encoder, pairs)[0].states.numpy()
+    ours = encode_pairs(Aligner.from_pretrained(tmp_path / "int8").encoder, pairs)[0].states
+    assert cosines(ours, theirs).mean() > 0.95
+
+
+def test_text_without_pairs_is_refused(tmp_path, tiny_bert):
+    (tmp_path / "empty.txt").write_text("no separator here\n")
+    with pytest.raises(WeftError, match="holds no sentence pair"):
+        export_model(tiny_bert, tmp_path / "int8", layer=2, text=tmp_path / "empty.txt")
