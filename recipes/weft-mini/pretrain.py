@@ -40,7 +40,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("out", type=Path)
     parser.add_argument("--minutes", type=float, default=20)
     parser.add_argument("--start", type=Path, help="weights to go on from")
-    parser.add_argument("--layers", type=int, default=8)
+    parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--width", type=int, default=384)
     parser.add_argument("--tokens", type=int, default=65_536)
     parser.add_argument("--matrix-rate", type=float, default=0.006)
