@@ -2,7 +2,7 @@
 
 Symmetrises `WORK/silver`, checks that no sentence of a test set is in the text, cuts words into pieces and writes
 `WORK/packed/PART/LANG.xz`; each part holds its share of every language. Gold dev sets become `WORK/packed/gold/LANG.xz`
-(three of four sentences) and `held/LANG.xz` (the fourth, to choose on).
+(three of four sentences) and `held/LANG.xz` (the fourth, to choose on; as text `WORK/held/LANG.{src,tgt,talp}`).
 
     python pack.py DATA WORK [LANG ...]
 """
@@ -102,10 +102,19 @@ def pack_gold(language: str, data: Path, work: Path) -> str:
     for pair, line in zip(pairs, lines, strict=True):
         links = (link.replace("p", "-").partition("-") for link in line.split())
         rows.append((pair.source, pair.target, [(int(i), int(j)) for i, _, j in links]))
+    write_dev(work / "held" / language, rows[3::4], lines[3::4])
     held = pack_rows(work / "packed" / "held" / f"{language}.xz", rows[3::4], tokenizer)
     gold = [row for k, row in enumerate(rows) if k % 4 != 3]
     packed = pack_rows(work / "packed" / "gold" / f"{language}.xz", gold, tokenizer)
     return f"{language} gold: {packed} and {held} held out"
+
+
+def write_dev(prefix: Path, rows: Sequence[Row], links: Sequence[str]) -> None:
+    """The held-out sentences as a dev set for `weft tune`."""
+    prefix.parent.mkdir(parents=True, exist_ok=True)
+    sides = ([" ".join(row[0]) for row in rows], [" ".join(row[1]) for row in rows], links)
+    for name, side in zip(("src", "tgt", "talp"), sides, strict=True):
+        Path(f"{prefix}.{name}").write_text("\n".join(side) + "\n", encoding="utf-8")
 
 
 def main() -> None:
