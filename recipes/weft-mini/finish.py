@@ -15,9 +15,9 @@ from shutil import copyfile
 
 from transformers import PreTrainedTokenizerFast
 
-LANGUAGES = (
-    "ar bg cs da de el en es et fa fi fr he hi hr hu id is it ja ko lt lv nl pl pt ro ru sl sv sw tr uk vi zh"
-).split()
+LANGUAGES = """
+ar bg cs da de el en es et fa fi fr he hi hr hu id is it ja ko lt lv nl pl pt ro ru sl sv sw tr uk vi zh
+"""
 
 
 def main() -> None:
@@ -33,7 +33,7 @@ def main() -> None:
     ).save_pretrained(out)  # fmt: skip
     settings = {
         "layer": config["num_hidden_layers"], "joint": True, "max_length": config["max_position_embeddings"],
-        "method": "softmax", "threshold": 0.1, "languages": LANGUAGES,
+        "method": "softmax", "threshold": 0.1, "languages": LANGUAGES.split(),
     }  # fmt: skip
     (out / "weft.json").write_text(json.dumps(settings, indent=2) + "\n")
 

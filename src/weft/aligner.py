@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from array_api_compat import to_device
 
+from weft.encoding.batching import side_by_side
+from weft.encoding.encoder import CHUNK_WORDS as CHUNK_WORDS
 from weft.encoding.encoder import Encoded, Encoder
 from weft.encoding.subwords import Words
 from weft.errors import SettingError
@@ -26,8 +29,6 @@ from weft.types import Alignment, SentencePair
 Sentence = str | Sequence[str]
 Pair = SentencePair | tuple[Sentence, Sentence]
 
-# Words of both sides that are encoded together. It bounds the memory; longer stretches sort better by length.
-CHUNK_WORDS = 16_384
 # Text without blanks is one word to us but many subwords to the encoder, so characters count too.
 _CHARACTERS_A_WORD = 4
 
@@ -78,20 +79,28 @@ class Aligner:
         return list(self.stream(pairs, scores=scores))
 
     def stream(
-        self, pairs: Iterable[Pair], *, scores: Scores | str = Scores.CALIBRATED, chunk_words: int = CHUNK_WORDS
+        self, pairs: Iterable[Pair], *, scores: Scores | str = Scores.CALIBRATED, chunk_words: int | None = None
     ) -> Iterator[Alignment]:
         """Align any number of pairs in bounded memory, one alignment for each pair, in order.
 
         A pair with an empty side has no links.
-        """
-        for chunk in _chunks(map(_words, pairs), chunk_words):
-            filled = [pair for pair in chunk if pair.source and pair.target]
-            alignments = iter(self._align_chunk(filled, Scores(scores)))
-            nothing = Alignment(score=None if scores == Scores.NONE else 0.0)
-            for pair in chunk:
-                yield next(alignments) if pair.source and pair.target else nothing
 
-    def _align_chunk(self, pairs: Sequence[SentencePair], scores: Scores) -> Iterable[Alignment]:
+        Args:
+            pairs: any iterable; it is read a few chunks ahead.
+            scores: what links carry: `calibrated`, `raw` or `none`.
+            chunk_words: words of both sides that are encoded together; what suits the encoder by default.
+        """
+        chunks = _chunks(map(_words, pairs), chunk_words or self.encoder.chunk_words)
+        align = partial(self._align_chunk, scores=Scores(scores))
+        nothing = Alignment(score=None if scores == Scores.NONE else 0.0)
+        for chunk, alignments in side_by_side(align, chunks, self.encoder.chunks_at_once):
+            found = iter(alignments)
+            for pair in chunk:
+                yield next(found) if pair.source and pair.target else nothing
+
+    def _align_chunk(self, chunk: Sequence[SentencePair], scores: Scores) -> Iterable[Alignment]:
+        """The alignments of those pairs of a chunk that have words on both sides."""
+        pairs = [pair for pair in chunk if pair.source and pair.target]
         if not pairs:
             return []
         encoded, numbers = encode_pairs(self.encoder, pairs)

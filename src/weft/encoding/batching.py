@@ -1,8 +1,45 @@
-"""Batches of like with like: sorted by length and packed under a budget, so that little is padding."""
+"""Batches of like with like, sorted by length and packed under a budget; and work on several of them at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain, islice
+from typing import TypeVar
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def side_by_side(work: Callable[[Task], Result], tasks: Iterable[Task], at_once: int) -> Iterator[tuple[Task, Result]]:
+    """Each task with its result, in order, while the next ones are being worked on in threads.
+
+    At most `at_once` tasks wait or run beside the one whose result is handed out, so memory stays bounded. A single
+    task, and work that should not be shared (`at_once` = 1), need no thread.
+    """
+    tasks = iter(tasks)
+    if at_once == 1:
+        yield from ((task, work(task)) for task in tasks)
+        return
+    head = list(islice(tasks, 2))
+    if len(head) < 2:
+        yield from ((task, work(task)) for task in head)
+        return
+    with ThreadPoolExecutor(at_once) as pool:
+        waiting: deque[tuple[Task, Future[Result]]] = deque()
+        try:
+            for task in chain(head, tasks):
+                waiting.append((task, pool.submit(work, task)))
+                if len(waiting) > at_once:
+                    done, result = waiting.popleft()
+                    yield done, result.result()
+            while waiting:
+                done, result = waiting.popleft()
+                yield done, result.result()
+        finally:
+            for _, result in waiting:
+                result.cancel()
 
 
 def token_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:

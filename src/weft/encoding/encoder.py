@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -13,6 +14,8 @@ import numpy as np
 from weft.encoding.batching import token_batches
 from weft.encoding.subwords import IntArray, Subwords, Tokenizer, Words
 from weft.encoding.windows import Window, n_windows, windows, windows_abreast
+
+CHUNK_WORDS = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,10 @@ class Encoder(Protocol):
     long_sentences: int
     joint: bool
     """Whether the two sentences of a pair must be encoded together, by `encode_pairs`."""
+    chunk_words: int
+    """How many words of a corpus to encode together: it bounds the memory; longer stretches sort better by length."""
+    chunks_at_once: int
+    """How many such chunks to work on at a time: on a device that would else wait for Python, more than one."""
 
     def encode(self, sentences: Sequence[Words]) -> Encoded:
         """Encode sentences; each must have at least one word."""
@@ -86,7 +93,10 @@ class TransformerEncoder(ABC):
         self.special = len(tokenizer.prefix) + len(tokenizer.suffix)
         self.window = max_length - self.special
         self.joint = joint
+        self.chunk_words = CHUNK_WORDS
+        self.chunks_at_once = 1
         self.long_sentences = 0
+        self._counting = Lock()
 
     def encode(self, sentences: Sequence[Words]) -> Encoded:
         """Encode sentences; each must have at least one word."""
@@ -116,7 +126,8 @@ class TransformerEncoder(ABC):
         """One row for each sentence or pair; those that are too long become several, after all others."""
         first, last = starts[:-1].reshape(-1, sides), starts[1:].reshape(-1, sides)
         long = last - first > self.window
-        self.long_sentences += int(long.sum())
+        with self._counting:
+            self.long_sentences += int(long.sum())
         fitting = ~long.any(axis=1)
         rows = [(first[fitting], last[fitting], first[fitting], last[fitting])]
         for number in np.flatnonzero(~fitting).tolist():

@@ -52,6 +52,8 @@ class OnnxEncoder(TransformerEncoder):
             batch_tokens=batch_tokens or DEFAULT_BATCH_TOKENS,
             joint=joint,
         )
+        # Links of one chunk are taken while the next is in the encoder.
+        self.chunks_at_once = 2
 
     def _empty(self, subwords: int) -> Any:
         return np.empty((subwords, self.width), dtype=np.float32)

@@ -12,7 +12,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from weft.encoding.encoder import Encoded
+from weft.encoding.encoder import CHUNK_WORDS, Encoded
 from weft.encoding.subwords import Words
 
 _SPELLING_WIDTH = 256
@@ -26,6 +26,8 @@ class StandInEncoder:
 
     long_sentences = 0
     joint = False
+    chunk_words = CHUNK_WORDS
+    chunks_at_once = 1
 
     def encode_pairs(self, pairs: Sequence[tuple[Words, Words]]) -> Encoded:
         """Encode pairs; their sentences do not see each other."""

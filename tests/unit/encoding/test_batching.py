@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import threading
+import time
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.encoding.batching import cell_batches, token_batches
+from weft.encoding.batching import cell_batches, side_by_side, token_batches
 
 sides = st.integers(1, 60)
 
@@ -31,3 +35,39 @@ def test_little_is_padding():
     lengths = [(7 * number) % 64 + 1 for number in range(2000)]
     padded = sum(len(batch) * max(lengths[n] for n in batch) for batch in token_batches(lengths, 1024))
     assert padded < 1.1 * sum(lengths)
+
+
+@given(st.lists(st.integers(0, 3), max_size=12), st.integers(1, 4))
+def test_side_by_side_keeps_order_and_loses_nothing(tasks, at_once):
+    def work(task):
+        time.sleep(task / 1000)
+        return task * 10
+
+    assert list(side_by_side(work, tasks, at_once)) == [(task, task * 10) for task in tasks]
+
+
+def test_side_by_side_works_at_once_and_reads_no_further_than_it_must():
+    read, together = [], threading.Barrier(2, timeout=10)
+
+    def tasks():
+        for task in range(100):
+            read.append(task)
+            yield task
+
+    results = side_by_side(lambda task: together.wait() >= 0, tasks(), 2)
+    assert next(results) == (0, True)  # two threads met at the barrier
+    assert len(read) <= 4
+    together.abort()
+    results.close()
+
+
+def test_an_error_in_a_thread_is_raised_where_results_are_read():
+    def work(task):
+        if task == 3:
+            raise ValueError("no")
+        return task
+
+    results = side_by_side(work, range(10), 2)
+    assert [next(results)[1] for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(ValueError, match="no"):
+        next(results)
