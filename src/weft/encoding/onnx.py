@@ -13,7 +13,7 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
-from weft.encoding.encoder import Batch, Rows, TransformerEncoder
+from weft.encoding.encoder import CHUNK_WORDS, Batch, Rows, TransformerEncoder
 from weft.encoding.subwords import FastTokenizer, IntArray
 from weft.errors import WeftError
 
@@ -41,7 +41,7 @@ class OnnxEncoder(TransformerEncoder):
             tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         except Exception as error:  # both libraries raise errors of their own for damaged files
             raise WeftError(f"cannot load the model in {folder}: {str(error).splitlines()[0]}") from error
-        self._threads = min(_MOST_THREADS, n_cores())
+        self._pool = ThreadPoolExecutor(min(_MOST_THREADS, n_cores()), thread_name_prefix="onnx")
         self._inputs = {item.name for item in self._session.get_inputs()}
         output = self._session.get_outputs()[0]
         self._output = output.name
@@ -52,8 +52,8 @@ class OnnxEncoder(TransformerEncoder):
             batch_tokens=batch_tokens or DEFAULT_BATCH_TOKENS,
             joint=joint,
         )
-        # Links of one chunk are taken while the next is in the encoder.
-        self.chunks_at_once = 2
+        # Links of one chunk are taken while the next is in the encoder; the two together take 100 MB.
+        self.chunk_words, self.chunks_at_once = CHUNK_WORDS // 2, 2
 
     def _empty(self, subwords: int) -> Any:
         return np.empty((subwords, self.width), dtype=np.float32)
@@ -62,9 +62,8 @@ class OnnxEncoder(TransformerEncoder):
         return places
 
     def _run_all(self, batches: Sequence[Rows], ids: IntArray, states: Any) -> None:
-        with ThreadPoolExecutor(max(1, min(self._threads, len(batches)))) as pool:
-            # Exhausted, so that an error in a thread is raised here.
-            deque(pool.map(lambda rows: self._run(rows, ids, states), batches), maxlen=0)
+        # Exhausted, so that an error in a thread is raised here.
+        deque(self._pool.map(lambda rows: self._run(rows, ids, states), batches), maxlen=0)
 
     def _forward(self, batch: Batch) -> Any:
         feeds = {

@@ -23,7 +23,8 @@ from weft.extraction.symmetrize import Symmetrization, symmetrize
 from weft.extraction.words import WordLinks, raw_scores, word_links
 from weft.types import Alignment, Link
 
-BATCH_CELLS = 1 << 19
+# Similarities that are computed at once: on a CPU as many as stay in its cache, on other devices enough to keep them busy.
+BATCH_CELLS, DEVICE_BATCH_CELLS = 1 << 17, 1 << 23
 STRIP_CELLS = 1 << 22
 _ONE_SET = (Method.ITERMAX, Method.MATCH)
 
@@ -39,7 +40,8 @@ def extract(
     lengths = encoded.lengths
     shapes = [(int(lengths[source]), int(lengths[target])) for source, target in pairs]
     alignments: list[Alignment] = [Alignment()] * len(pairs)
-    for batch in cell_batches(shapes, BATCH_CELLS):
+    on_cpu = str(getattr(encoded.states, "device", "cpu")) == "cpu"
+    for batch in cell_batches(shapes, BATCH_CELLS if on_cpu else DEVICE_BATCH_CELLS):
         chosen = [pairs[number] for number in batch]
         if strips.suits(shapes[batch[0]], settings.method, limit=STRIP_CELLS):
             found = strips.extract_pair(encoded, chosen[0], settings, with_scores=scores != Scores.NONE)
