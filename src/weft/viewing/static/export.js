@@ -1,0 +1,164 @@
+// A drawn pair as a file: SVG and PNG as it is seen, TikZ for papers, CSV for tables.
+import { download, el, shape } from "./dom.js";
+
+const DRAWN = [
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "stroke-linecap",
+  "fill",
+  "fill-opacity",
+  "stroke-opacity",
+  "opacity",
+];
+const SET = [
+  "font-family",
+  "font-size",
+  "font-style",
+  "font-weight",
+  "writing-mode",
+  "text-anchor",
+  "dominant-baseline",
+];
+
+// Buttons behind a small menu; `pictures` gives the drawn elements of this pair when they are asked for.
+export function exportMenu(pair, marks, pictures, names = ["links"]) {
+  const name = `pair-${pair.number}`;
+  const kinds = {
+    SVG: () => download(`${name}.svg`, asSvg(pictures()), "image/svg+xml"),
+    PNG: async () => download(`${name}.png`, await asPng(asSvg(pictures()))),
+    TikZ: () => download(`${name}.tex`, asTikz(pair, marks)),
+    CSV: () => download(`${name}.csv`, asCsv(pair, marks, names)),
+  };
+  const buttons = Object.entries(kinds).map(([label, save]) => el("button", { type: "button", click: save }, label));
+  return el(
+    "details",
+    { class: "export" },
+    el("summary", { "aria-label": `Save pair ${pair.number} as a file` }, "Save"),
+    el("div", { class: "menu" }, ...buttons),
+  );
+}
+
+// One SVG of everything that is drawn, with all styles written into it.
+export function asSvg(pictures) {
+  const frames = pictures.map((picture) => picture.getBoundingClientRect());
+  const [left, top] = [Math.min(...frames.map((frame) => frame.left)), Math.min(...frames.map((frame) => frame.top))];
+  const sizes = pictures.map((picture, k) => [
+    frames[k].left - left + picture.scrollWidth,
+    frames[k].top - top + picture.scrollHeight,
+  ]);
+  const [width, height] = [0, 1].map((axis) => Math.ceil(Math.max(...sizes.map((size) => size[axis]))) + 32);
+  const out = shape("svg", {
+    xmlns: "http://www.w3.org/2000/svg",
+    width,
+    height,
+    viewBox: `-16 -16 ${width} ${height}`,
+  });
+  out.append(shape("rect", { x: -16, y: -16, width, height, fill: getComputedStyle(document.body).backgroundColor }));
+  for (const picture of pictures) {
+    for (const drawing of picture.querySelectorAll("svg")) out.append(drawnCopy(drawing, left, top));
+    for (const word of picture.querySelectorAll("span.word")) out.append(textCopy(word, left, top));
+  }
+  return new XMLSerializer().serializeToString(out);
+}
+
+function drawnCopy(drawing, left, top) {
+  const frame = drawing.getBoundingClientRect();
+  const group = shape("g", { transform: `translate(${frame.left - left} ${frame.top - top})` });
+  for (const part of drawing.querySelectorAll("path, rect, text")) {
+    if (part.matches(".reach, .cursor")) continue;
+    const style = getComputedStyle(part);
+    const copy = part.cloneNode(true);
+    for (const name of ["class", "style", "data-i", "data-j", "data-side", "data-k", "tabindex"])
+      copy.removeAttribute(name);
+    for (const name of part.tagName === "text" ? [...SET, "fill"] : DRAWN)
+      copy.setAttribute(name, style.getPropertyValue(name));
+    group.append(copy);
+  }
+  return group;
+}
+
+function textCopy(word, left, top) {
+  const [frame, style] = [word.getBoundingClientRect(), getComputedStyle(word)];
+  const place = {
+    x: (frame.left + frame.right) / 2 - left,
+    y: (frame.top + frame.bottom) / 2 - top,
+    "text-anchor": "middle",
+    "dominant-baseline": "central",
+  };
+  return shape(
+    "text",
+    { ...place, fill: style.color, "font-family": style.fontFamily, "font-size": style.fontSize },
+    word.textContent,
+  );
+}
+
+async function asPng(svg, scale = 2) {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await image.decode();
+  const canvas = el("canvas", { width: image.width * scale, height: image.height * scale });
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+}
+
+const TIKZ_STYLES = {
+  link: "",
+  hit: "",
+  both: "",
+  possible: "dotted",
+  a: "blue!70!black, dashed",
+  b: "orange!85!black, densely dashed",
+  wrong: "orange!85!black, dashed",
+  missed: "violet, dotted",
+};
+
+export function asTikz(pair, marks) {
+  const row = (side, y) => {
+    let before = "";
+    return pair[side].map((word, k) => {
+      const place = k === 0 ? `at (0, ${y})` : `at (${before}.base east)`;
+      before = `${side[0]}${k}`;
+      return `  \\node[anchor=base west] (${before}) ${place} {${escapedTex(word)}};`;
+    });
+  };
+  const links = marks
+    .filter((mark) => mark.kind)
+    .map((mark) => {
+      const options = [
+        TIKZ_STYLES[mark.kind],
+        mark.score === null ? "" : `opacity=${(0.3 + 0.7 * mark.score).toFixed(2)}`,
+      ].filter(Boolean);
+      return `  \\draw[${options.join(", ")}] (s${mark.i}.south) to[out=-90, in=90] (t${mark.j}.north);`;
+    });
+  return ["\\begin{tikzpicture}", ...row("source", 0), ...row("target", -2), ...links, "\\end{tikzpicture}", ""].join(
+    "\n",
+  );
+}
+
+const TEX = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" };
+const escapedTex = (word) => word.replace(/[\\{}$&#%_^~]/g, (character) => TEX[character] ?? `\\${character}`);
+
+export function asCsv(pair, marks, names) {
+  const rows = marks.map((mark) => [
+    pair.number,
+    mark.i,
+    mark.j,
+    pair.source[mark.i],
+    pair.target[mark.j],
+    ...mark.found.map((found, k) => (found ? (mark.scores[k] ?? 1) : "")),
+    mark.gold ?? "",
+  ]);
+  return (
+    [["pair", "i", "j", "source", "target", ...names, "gold"], ...rows]
+      .map((row) => row.map(quoted).join(","))
+      .join("\r\n") + "\r\n"
+  );
+}
+
+// A leading = + - or @ would be a formula to a spreadsheet; an apostrophe makes it text again.
+function quoted(value) {
+  const text =
+    typeof value === "string" && /^[=+\-@\t\r]/.test(value) && value.length > 1 ? `'${value}` : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

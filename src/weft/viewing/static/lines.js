@@ -1,0 +1,187 @@
+// The two sentences on lines with curves between linked words; long pairs in bands below each other.
+import { el, shape } from "./dom.js";
+import { bandsOf } from "./bands.js";
+import { directionOf, languageOf, sayCell, sayWord } from "./pair.js";
+import { light, unlight } from "./lighting.js";
+
+const WORD_ROOM = 14;
+const pen = document.createElement("canvas").getContext("2d");
+
+// Draw into `root`, which must be in the document already: curves need to know where words stand.
+export function drawLines(root, pair, marks, options = {}) {
+  const drawn = marks.filter((mark) => mark.kind);
+  const linked = { source: new Set(drawn.map((mark) => mark.i)), target: new Set(drawn.map((mark) => mark.j)) };
+  const picture = el("div", {
+    class: "picture lines",
+    role: "group",
+    "aria-label": options.label ?? "Words with links between them",
+  });
+  root.replaceChildren(picture);
+  const room = picture.clientWidth - 8;
+  const widths = [pair.source, pair.target].map((words) => widthsOf(words, picture));
+  const bands = bandsOf(
+    widths,
+    drawn.map((mark) => [mark.i, mark.j]),
+    room,
+  );
+  for (const band of bands) {
+    const sides = ["source", "target"].map((side) => sideOf(pair, side, band[side], linked, Boolean(options.onWord)));
+    picture.append(el("div", { class: "band" }, ...sides));
+  }
+  picture.style.setProperty("--gap", `${gapOf(drawn, widths, bands.length)}px`);
+  const curves = shape("svg", { class: "curves", "aria-hidden": "true" });
+  picture.append(curves);
+  curves.append(...curvesOf(picture, drawn));
+  label(picture, pair, marks);
+  listen(picture, pair, marks, options);
+  picture.querySelector(".word")?.setAttribute("tabindex", "0");
+  return picture;
+}
+
+function widthsOf(words, picture) {
+  const style = getComputedStyle(picture);
+  pen.font = `${style.fontSize} ${style.fontFamily}`;
+  return words.map((word) => pen.measureText(word).width + WORD_ROOM);
+}
+
+// Links that run far sideways need height to be told apart.
+function gapOf(drawn, widths, bandCount) {
+  if (bandCount > 1) return 64;
+  const places = widths.map((side) => side.reduce((sums, width) => [...sums, sums.at(-1) + width], [0]));
+  const run = Math.max(0, ...drawn.map((mark) => Math.abs(places[0][mark.i] - places[1][mark.j])));
+  return Math.round(Math.min(104, 48 + 0.14 * run));
+}
+
+// Words that can be clicked are buttons, others items of a list.
+function sideOf(pair, side, [from, to], linked, editable) {
+  const words = pair[side];
+  const [whole, role] = editable ? ["group", "button"] : ["list", "listitem"];
+  const line = el("div", { class: `side ${side}`, dir: directionOf(words), lang: languageOf(words), role: whole });
+  line.setAttribute("aria-label", side);
+  for (let k = from; k < to; k++) {
+    const alone = linked[side].has(k) ? "" : " alone";
+    line.append(el("span", { class: `word${alone}`, "data-side": side, "data-k": k, tabindex: "-1", role }, words[k]));
+  }
+  return line;
+}
+
+export function wordAt(picture, side, k) {
+  return picture.querySelector(`.word[data-side="${side}"][data-k="${k}"]`);
+}
+
+function curvesOf(picture, drawn) {
+  const frame = picture.getBoundingClientRect();
+  const box = (side, k) => wordAt(picture, side, k)?.getBoundingClientRect();
+  // Strong links are drawn last, so that they lie on top.
+  const ordered = [...drawn].sort((one, other) => (one.score ?? 1) - (other.score ?? 1));
+  return ordered.flatMap((mark) => {
+    const [source, target] = [box("source", mark.i), box("target", mark.j)];
+    if (!source || !target) return [];
+    const d = curve(ends(source, target, frame));
+    const strength = mark.score ?? 1;
+    const line = shape("path", { d, class: `link k-${mark.kind}`, "data-i": mark.i, "data-j": mark.j });
+    line.style.setProperty("--strength", strength.toFixed(3));
+    const reach = shape("path", { d, class: "reach", "data-i": mark.i, "data-j": mark.j });
+    return mark.wrong && mark.kind !== "wrong" ? [line, cross(line, mark), reach] : [line, reach];
+  });
+}
+
+// A target in an earlier band is reached from the source word's upper edge.
+function ends(source, target, frame) {
+  const down = target.top >= source.bottom - 1;
+  return {
+    x1: (source.left + source.right) / 2 - frame.left,
+    y1: (down ? source.bottom : source.top) - frame.top,
+    x2: (target.left + target.right) / 2 - frame.left,
+    y2: (down ? target.top : target.bottom) - frame.top,
+  };
+}
+
+function curve({ x1, y1, x2, y2 }) {
+  const bend = (y2 - y1) * 0.48;
+  const [a, b, c, d, e, f, g, h] = [x1, y1, x1, y1 + bend, x2, y2 - bend, x2, y2].map((value) => value.toFixed(1));
+  return `M${a} ${b}C${c} ${d} ${e} ${f} ${g} ${h}`;
+}
+
+// A link that is not in the gold has a cross on it.
+function cross(line, mark) {
+  const { x, y } = line.getPointAtLength(line.getTotalLength() / 2);
+  const d = `M${x - 3.5} ${y - 3.5}l7 7m0 -7l-7 7`;
+  return shape("path", { d, class: `cross k-${mark.kind}`, "data-i": mark.i, "data-j": mark.j });
+}
+
+function label(picture, pair, marks) {
+  for (const word of picture.querySelectorAll(".word")) {
+    word.setAttribute("aria-label", sayWord(pair, marks, word.dataset.side, Number(word.dataset.k)));
+  }
+}
+
+function listen(picture, pair, marks, { say = () => {}, onWord, onLink }) {
+  const show = (target) => {
+    const word = target.closest?.(".word");
+    const place = target.closest?.("[data-i]");
+    if (word) {
+      const [side, k] = [word.dataset.side, Number(word.dataset.k)];
+      light(
+        picture,
+        marks.filter((mark) => mark.kind && mark[side === "source" ? "i" : "j"] === k),
+        [word],
+      );
+      say(sayWord(pair, marks, side, k));
+    } else if (place) {
+      const [i, j] = [Number(place.dataset.i), Number(place.dataset.j)];
+      light(
+        picture,
+        marks.filter((mark) => mark.i === i && mark.j === j),
+      );
+      say(sayCell(pair, marks, i, j));
+    } else {
+      unlight(picture);
+    }
+  };
+  picture.addEventListener("pointerover", (event) => show(event.target));
+  picture.addEventListener("pointerleave", () => unlight(picture));
+  picture.addEventListener("focusin", (event) => show(event.target));
+  picture.addEventListener("focusout", () => unlight(picture));
+  picture.addEventListener("click", (event) => {
+    const word = event.target.closest(".word");
+    const place = event.target.closest("[data-i]");
+    if (word) onWord?.(word.dataset.side, Number(word.dataset.k), word);
+    else if (place) onLink?.(Number(place.dataset.i), Number(place.dataset.j));
+  });
+  picture.addEventListener("keydown", (event) => walk(event, picture, marks, onWord));
+}
+
+// Arrows go along a sentence and, up and down, to a word's partner.
+function walk(event, picture, marks, onWord) {
+  const word = event.target.closest(".word");
+  if (!word || event.ctrlKey || event.metaKey || event.altKey) return;
+  const [side, k] = [word.dataset.side, Number(word.dataset.k)];
+  const forward = word.parentElement.dir === "rtl" ? -1 : 1;
+  const steps = { ArrowRight: forward, ArrowLeft: -forward };
+  let next = null;
+  if (event.key in steps) next = wordAt(picture, side, k + steps[event.key]);
+  else if (event.key === "Home" || event.key === "End") next = edge(picture, side, event.key);
+  else if (event.key === "ArrowDown" || event.key === "ArrowUp") next = partner(picture, marks, side, k);
+  else if (event.key === "Enter" || event.key === " ") onWord?.(side, k, word);
+  else return;
+  event.preventDefault();
+  if (next) {
+    picture.querySelector('.word[tabindex="0"]')?.setAttribute("tabindex", "-1");
+    next.setAttribute("tabindex", "0");
+    next.focus();
+  }
+}
+
+function edge(picture, side, key) {
+  const words = picture.querySelectorAll(`.word[data-side="${side}"]`);
+  return words[key === "Home" ? 0 : words.length - 1];
+}
+
+function partner(picture, marks, side, k) {
+  const [own, other, there] = side === "source" ? ["i", "j", "target"] : ["j", "i", "source"];
+  const found = marks.find((mark) => mark.kind && mark[own] === k);
+  if (found) return wordAt(picture, there, found[other]);
+  const count = picture.querySelectorAll(`.word[data-side="${there}"]`).length;
+  return wordAt(picture, there, Math.min(k, count - 1));
+}

@@ -1,0 +1,75 @@
+// A list of any length of which only what is near the screen is drawn.
+
+export class LongList {
+  // `draw(article, item)` fills an article; `estimate(item)` guesses its height before it was ever drawn.
+  constructor(root, draw, estimate) {
+    this.root = root;
+    this.draw = draw;
+    this.estimate = estimate;
+    this.items = new Map();
+    this.drawn = new Set();
+    this.width = root.clientWidth;
+    new ResizeObserver(() => this.resized()).observe(root);
+  }
+
+  show(items) {
+    this.observer?.disconnect();
+    this.observer = new IntersectionObserver((entries) => this.moved(entries), { rootMargin: "900px 0px" });
+    this.drawn.clear();
+    this.items = new Map();
+    const articles = items.map((item) => {
+      const article = document.createElement("article");
+      article.tabIndex = -1;
+      article.style.minHeight = `${this.estimate(item)}px`;
+      article.dataset.number = item.number;
+      article.setAttribute("aria-label", `Pair ${item.number}`);
+      this.items.set(article, item);
+      return article;
+    });
+    this.root.replaceChildren(...articles);
+    for (const article of articles) this.observer.observe(article);
+  }
+
+  moved(entries) {
+    for (const { target, isIntersecting } of entries) {
+      if (isIntersecting) this.fill(target);
+      else this.empty(target);
+    }
+  }
+
+  fill(article) {
+    if (this.drawn.has(article)) return;
+    this.drawn.add(article);
+    this.draw(article, this.items.get(article));
+    article.style.minHeight = "";
+  }
+
+  // The height stays, so that nothing jumps; what has the focus stays too.
+  empty(article) {
+    if (!this.drawn.has(article) || article.contains(document.activeElement)) return;
+    article.style.minHeight = `${article.offsetHeight}px`;
+    this.drawn.delete(article);
+    article.replaceChildren();
+  }
+
+  redraw() {
+    for (const article of this.drawn) this.draw(article, this.items.get(article));
+  }
+
+  resized() {
+    if (Math.abs(this.root.clientWidth - this.width) < 2) return;
+    this.width = this.root.clientWidth;
+    cancelAnimationFrame(this.waiting);
+    this.waiting = requestAnimationFrame(() => this.redraw());
+  }
+
+  // The pair before or after the one that has the focus, or the first one on the screen.
+  step(direction) {
+    const current = document.activeElement?.closest("article");
+    const articles = [...this.root.children];
+    const seen = articles.findIndex((article) => article.getBoundingClientRect().bottom > 120);
+    const next = articles[current ? articles.indexOf(current) + direction : seen];
+    next?.scrollIntoView({ block: "start" });
+    next?.focus({ preventScroll: true });
+  }
+}

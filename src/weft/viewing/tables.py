@@ -1,0 +1,67 @@
+"""One pair, or many, as a table: CSV for spreadsheets, TikZ for papers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable
+
+from weft.viewing.comparison import Comparison, Kind, ViewedPair
+
+_TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_TIKZ_STYLES = {
+    Kind.POSSIBLE: "dotted",
+    Kind.WRONG: "orange!85!black, dashed",
+    Kind.ONLY_A: "blue!70!black, dashed",
+    Kind.ONLY_B: "orange!85!black, densely dashed",
+    Kind.MISSED: "violet, dotted",
+}
+
+
+def csv_table(comparison: Comparison) -> str:
+    """A row for each cell that somebody linked: the words, each system's score (1 where it gives none), the gold."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(["pair", "i", "j", "source", "target", *comparison.systems, "gold"])
+    for viewed in comparison.pairs:
+        writer.writerows(_csv_rows(viewed))
+    return out.getvalue()
+
+
+def _csv_rows(viewed: ViewedPair) -> Iterable[list[object]]:
+    for mark in viewed.marks():
+        words = (viewed.pair.source[mark.source], viewed.pair.target[mark.target])
+        scores = [
+            ("" if not found else 1 if score is None else score)
+            for found, score in zip(mark.found, mark.scores, strict=True)
+        ]
+        yield [viewed.number, mark.source, mark.target, *map(_no_formula, words), *scores, mark.gold or ""]
+
+
+def _no_formula(word: str) -> str:
+    """A spreadsheet would run a cell that begins with = + - or @; an apostrophe makes it text again."""
+    return f"'{word}" if len(word) > 1 and word[0] in "=+-@\t\r" else word
+
+
+def tikz(viewed: ViewedPair) -> str:
+    """A tikzpicture: words as nodes one after another, links as curves."""
+    lines = [*_tikz_row("s", viewed.pair.source, 0), *_tikz_row("t", viewed.pair.target, -2)]
+    for mark in viewed.marks():
+        if mark.kind is not None:
+            options = [_TIKZ_STYLES.get(mark.kind, "")]
+            options += [f"opacity={0.3 + 0.7 * mark.strength:.2f}"] if any(s is not None for s in mark.scores) else []
+            drawn = ", ".join(option for option in options if option)
+            lines.append(f"\\draw[{drawn}] (s{mark.source}.south) to[out=-90, in=90] (t{mark.target}.north);")
+    body = "".join(f"  {line}\n" for line in lines)
+    return f"\\begin{{tikzpicture}}\n{body}\\end{{tikzpicture}}\n"
+
+
+def _tikz_row(letter: str, words: tuple[str, ...], y: int) -> Iterable[str]:
+    for number, word in enumerate(words):
+        place = f"(0, {y})" if number == 0 else f"({letter}{number - 1}.base east)"
+        yield f"\\node[anchor=base west] ({letter}{number}) at {place} {{{_tex(word)}}};"
+
+
+def _tex(word: str) -> str:
+    return re.sub(r"[\\{}$&#%_^~]", lambda match: _TEX.get(match[0], f"\\{match[0]}"), word)

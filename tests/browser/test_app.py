@@ -1,0 +1,309 @@
+"""The web app of `weft serve` in a real browser: type, look, mend, save, score, share."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from weft import Aligner, GoldAlignment, read_links, read_pairs, score
+
+SOURCE, TARGET = "Barack Obama besuchte Berlin", "Barack Obama visited Berlin"
+
+
+@pytest.fixture
+def app(visit, server):
+    page = visit(server)
+    page.wait_for_selector(".picture .link", state="attached")
+    return page
+
+
+def until(page, condition: str) -> None:
+    """Wait until an expression is true; the page's policy forbids Playwright's own way of asking again and again."""
+    for _ in range(150):
+        if page.evaluate(condition):
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"never true: {condition}")
+
+
+def type_in(page, source: str = SOURCE, target: str = TARGET) -> None:
+    page.get_by_role("textbox", name="Source").fill(source)
+    page.get_by_role("textbox", name="Target").fill(target)
+    first, last = source.split()[0], target.rstrip(".").split()[-1]
+    page.wait_for_selector(f'.source .word:has-text("{first}")')
+    page.wait_for_selector(f'.target .word:has-text("{last}")')
+    until(page, "!document.querySelector('.card.busy')")
+
+
+def links(page) -> list[str]:
+    """Links as they are drawn, `i-j` sure and `ipj` possible."""
+    return page.eval_on_selector_all(
+        "#canvas [data-i]:is(.link, .mark)",
+        "nodes => nodes.filter(n => !n.matches('.k-missed')).map(n => n.dataset.i"
+        " + (n.matches('.k-possible') ? 'p' : '-') + n.dataset.j).sort()",
+    )
+
+
+def word(page, side: str, number: int):
+    return page.locator(f".{side} .word").nth(number)
+
+
+def click_words(page, i: int, j: int) -> None:
+    word(page, "source", i).click()
+    word(page, "target", j).click()
+
+
+def saved(page, button: str) -> str:
+    with page.expect_download() as download:
+        page.get_by_role("button", name=button).click()
+    return Path(download.value.path()).read_text(encoding="utf-8")
+
+
+def give_file(page, button: str, path: Path) -> None:
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name=button).click()
+    chooser.value.set_files(path)
+
+
+def test_links_appear_while_typing(app, server):
+    type_in(app)
+    expected = Aligner.from_pretrained("stand-in").align(SOURCE, TARGET)
+    assert links(app) == sorted(f"{link.source}-{link.target}" for link in expected.links)
+    app.get_by_role("textbox", name="Target").press_sequentially(" today")
+    app.wait_for_selector('.target .word:has-text("today")')
+    assert all(address.startswith((server, "data:")) for address in app.asked)
+
+
+def test_edit_undo_redo_in_lines(app):
+    type_in(app)
+    before = links(app)
+    assert "0-1" not in before
+    click_words(app, 0, 1)
+    assert links(app) == sorted([*before, "0-1"])
+    click_words(app, 0, 0)
+    assert "0-0" not in links(app)
+    app.get_by_role("button", name="Undo").click()
+    app.keyboard.press("Control+z")
+    assert links(app) == before
+    assert app.get_by_role("button", name="Undo").is_disabled()
+    app.keyboard.press("Control+Shift+z")
+    assert links(app) == sorted([*before, "0-1"])
+    assert "edited" in app.locator("#facts").inner_text()
+
+
+def test_a_click_goes_from_sure_to_possible_to_none(app):
+    type_in(app)
+    app.get_by_role("button", name="Matrix").click()
+    box = app.locator('.mark[data-i="1"][data-j="1"]').bounding_box()
+    seen = []
+    for _ in range(3):
+        app.mouse.click(box["x"] + 3, box["y"] + 3)
+        seen.append([link for link in links(app) if link[0] == link[2] == "1"])
+    assert seen == [["1p1"], [], ["1-1"]]
+    app.get_by_role("button", name="Lines").click()
+    app.locator('.reach[data-i="1"][data-j="1"]').dispatch_event("click")
+    assert "1p1" in links(app)
+
+
+def test_the_keyboard_alone_edits(app):
+    type_in(app)
+    word(app, "source", 0).focus()
+    app.keyboard.press("Enter")
+    app.keyboard.press("ArrowDown")
+    app.keyboard.press("ArrowRight")
+    assert app.evaluate("document.activeElement.textContent") == "Obama"
+    app.keyboard.press("Enter")
+    assert "0-1" in links(app)
+    app.get_by_role("button", name="Matrix").click()
+    app.locator(".cells").focus()
+    app.keyboard.press("ArrowDown")
+    app.keyboard.press("Enter")
+    assert "1-0" in links(app)
+    app.keyboard.press("Enter")
+    assert "1p0" in links(app)
+    assert app.evaluate("document.activeElement.classList.contains('cells')")
+
+
+def test_saved_gold_is_read_by_weft_and_comes_back(app, tmp_path):
+    type_in(app)
+    click_words(app, 2, 3)
+    app.locator('.reach[data-i="2"][data-j="3"]').dispatch_event("click")
+    drawn = links(app)
+    (tmp_path / "gold.jsonl").write_text(saved(app, "Save JSONL"), encoding="utf-8")
+    (tmp_path / "gold.talp").write_text(saved(app, "Save talp"), encoding="utf-8")
+    for name in ("gold.jsonl", "gold.talp"):
+        [alignment] = read_links(tmp_path / name)
+        assert sorted(f"{link.source}{'-' if link.sure else 'p'}{link.target}" for link in alignment.links) == drawn
+    [pair] = read_pairs(tmp_path / "gold.jsonl")
+    assert " ".join(pair.source) == SOURCE
+    app.get_by_role("button", name="Start anew").click()
+    assert app.locator("#canvas .word").count() == 0
+    give_file(app, "Open pairs", tmp_path / "gold.jsonl")
+    app.wait_for_selector(".picture .link", state="attached")
+    assert links(app) == drawn
+
+
+def test_work_outlives_a_reload(app):
+    type_in(app)
+    click_words(app, 0, 1)
+    drawn = links(app)
+    app.wait_for_timeout(500)
+    app.reload()
+    app.wait_for_selector(".picture .link", state="attached")
+    assert links(app) == drawn
+    assert app.get_by_role("textbox", name="Source").input_value() == SOURCE
+
+
+def test_files_gold_and_scores(app, examples, tmp_path):
+    give_file(app, "Open pairs", examples / "pairs.txt")
+    until(app, "document.getElementById('status').textContent.startsWith('6 of 6')")
+    give_file(app, "Load gold", examples / "gold.talp")
+    app.wait_for_selector("table.totals")
+    gold = [GoldAlignment.of(alignment.links) for alignment in read_links(examples / "gold.talp")]
+
+    def shown() -> list[float]:
+        return [float(cell) for cell in app.locator(".totals tr:last-child td").all_inner_texts()]
+
+    def expected() -> list[float]:
+        (tmp_path / "now.jsonl").write_text(saved(app, "Save JSONL"), encoding="utf-8")
+        rates = score(gold, list(read_links(tmp_path / "now.jsonl"))).rates
+        return [round(rate, 1) for rate in (rates.aer, rates.precision, rates.recall, rates.f1)]
+
+    first = shown()
+    assert first == expected()
+    app.get_by_role("button", name="Next pair").click()
+    assert app.locator("#place").inner_text() == "2 of 6"
+    app.wait_for_selector(".link", state="attached")
+    wrong = app.locator(".reach").first
+    wrong.dispatch_event("click")
+    wrong.dispatch_event("click")
+    assert shown() != first
+    assert shown() == expected()
+
+
+def test_dropped_files_are_told_apart_by_content(app, examples):
+    def drop(text: str) -> None:
+        app.evaluate(
+            """text => {
+              const transfer = new DataTransfer();
+              transfer.items.add(new File([text], "file"));
+              document.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, cancelable: true }));
+            }""",
+            text,
+        )
+
+    drop("a b ||| c d\n")
+    app.wait_for_selector('.source .word:has-text("a")')
+    drop("1-1 2p2\n")
+    app.wait_for_selector("table.totals")  # counted from 1: 2 is the length of both sides
+    drop("0-0\n0-0\n")
+    app.wait_for_selector(".status.trouble")
+    assert app.locator("#status").inner_text() == "the gold has 2 lines, but there is 1 pair here."
+
+
+def test_a_shared_address_shows_the_same_pair(app, visit, server):
+    app.get_by_role("checkbox", name="split words").uncheck()
+    type_in(app, "<b>Grüße</b> aus Köln", "greetings from Cologne")
+    click_words(app, 0, 2)
+    app.get_by_label("Method").select_option("softmax")
+    app.get_by_role("button", name="Copy link").click()
+    until(app, "location.hash.startsWith('#pair=')")
+    other = visit(app.url)
+    other.wait_for_selector(".picture .link", state="attached")
+    assert links(other) == links(app)
+    assert other.get_by_role("textbox", name="Source").input_value() == "<b>Grüße</b> aus Köln"
+    assert other.get_by_label("Method").input_value() == "softmax"
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "x",
+        {},
+        {"pair": 1},
+        {"pair": {"texts": ["a", "b"], "source": ["a"], "target": ["b"], "links": [[5, 5]], "gold": None}},
+    ],
+)
+def test_a_bad_address_is_passed_over(visit, server, app, state):
+    address = app.evaluate("async state => (await import('/static/share.js')).addressOf(state)", state)
+    page = visit(address)
+    page.wait_for_selector(".picture .link", state="attached")
+    page = visit(f"{server}/#pair=%%%")
+    page.wait_for_selector(".picture .link", state="attached")
+
+
+def test_the_threshold_makes_links_come_and_go(app):
+    type_in(app, "eins zwei drei vier", "one two three four")
+    app.get_by_label("Method").select_option("softmax")
+    until(app, "!document.querySelector('.card.busy')")
+    counts = []
+    for place in (30, 100):
+        app.get_by_label("Threshold").fill(str(place))
+        app.wait_for_timeout(400)
+        counts.append(len(links(app)))
+    assert counts[0] > counts[1]
+    app.get_by_label("Method").select_option("argmax")
+    assert app.get_by_label("Threshold").is_disabled()
+
+
+def test_edits_survive_a_moved_setting_until_asked(app):
+    type_in(app)
+    before = links(app)
+    click_words(app, 0, 1)
+    app.get_by_label("Method").select_option("itermax")
+    assert "0-1" in links(app)
+    assert "'Align again' replaces them" in app.locator("#status").inner_text()
+    app.get_by_label("Method").select_option("argmax")
+    app.get_by_role("button", name="Align again").click()
+    until(app, "!document.getElementById('facts').textContent.includes('edited')")
+    assert links(app) == before
+    app.get_by_role("button", name="Undo").click()
+    assert "0-1" in links(app)
+
+
+def test_markup_is_text(app):
+    evil = '<script>window.broken=1</script> <img/src=x/onerror="window.broken=1"> "><svg/onload=window.broken=1>'
+    app.get_by_role("checkbox", name="split words").uncheck()
+    app.get_by_role("textbox", name="Source").fill(evil)
+    app.get_by_role("textbox", name="Target").fill(evil)
+    until(app, "document.querySelectorAll('.target .word').length === 3")
+    assert app.locator(".source .word").all_inner_texts() == evil.split(" ")
+    word(app, "source", 0).hover()
+    app.get_by_role("button", name="Matrix").click()
+    app.wait_for_timeout(200)
+    assert app.evaluate("window.broken") is None
+
+
+def test_limits_are_said_on_the_page(app, visit):
+    app.get_by_role("checkbox", name="split words").uncheck()
+    app.get_by_role("textbox", name="Source").fill("a " * 41)
+    app.wait_for_selector(".status.trouble")
+    assert app.locator("#status").inner_text() == "a sentence has 41 words, but at most 40 are allowed."
+    assert visit.complaints == [text for text in visit.complaints if "422" in text]
+    visit.complaints.clear()  # Chromium notes every refused request
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_sticks_out(visit, server, width):
+    page = visit(server, width=width)
+    page.wait_for_selector(".picture .link", state="attached")
+    long = " ".join(f"Donaudampfschiff{k}" for k in range(30))
+    page.get_by_role("textbox", name="Source").fill(long)
+    page.get_by_role("textbox", name="Target").fill(long)
+    page.wait_for_selector(".band:nth-child(2)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_every_control_has_a_name(app):
+    unnamed = app.evaluate(
+        "[...document.querySelectorAll('button, input, select, textarea, summary')].filter(n => !(n.textContent.trim()"
+        " || n.getAttribute('aria-label') || n.labels?.length)).map(n => n.outerHTML)"
+    )
+    assert unnamed == []
+
+
+def test_the_api_is_described(app, server):
+    described = app.request.get(f"{server}/openapi.json")
+    assert "/api/align" in json.loads(described.text())["paths"]
