@@ -10,7 +10,21 @@ from itertools import zip_longest
 
 import typer
 
-from weft.cli import align, convert, model, score, symmetrize, train, tune
+from weft.cli import (
+    align,
+    convert,
+    filter,
+    lexicon,
+    model,
+    phrases,
+    project,
+    score,
+    serve,
+    symmetrize,
+    train,
+    tune,
+    view,
+)
 from weft.cli.output import say
 from weft.errors import SettingError, WeftError
 from weft.version import __version__
@@ -25,10 +39,16 @@ app = typer.Typer(
 )
 app.command("align")(align.align)
 app.command("score")(score.score)
+app.command("view")(view.view)
+app.command("serve")(serve.serve)
 app.command("train")(train.train)
 app.command("tune")(tune.tune)
 app.add_typer(model.app, name="model")
 
+app.command("project")(project.project)
+app.command("lexicon")(lexicon.lexicon)
+app.command("phrases")(phrases.phrases)
+app.command("filter")(filter.filter_pairs)
 app.command("symmetrize")(symmetrize.symmetrize)
 app.command("convert")(convert.convert)
 
@@ -48,6 +68,8 @@ def options(
 
 def main() -> None:
     """Run the command line. Exit codes: 0 fine, 1 failed, 2 bad usage."""
+    # Products of two sentences' states are small: threads that share one wait for each other longer than they work.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _mend_streams()
     _log_to_stderr()
     try:

@@ -1,0 +1,1 @@
+"""What alignments are for: labels carried over, lexicons, phrase tables, and corpora without noise."""

@@ -1,0 +1,87 @@
+"""Tell translations from noise: score sentence pairs by their links and keep the best."""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from collections.abc import Iterable, Iterator
+from tempfile import TemporaryFile
+
+from weft.errors import SettingError
+from weft.types import Alignment, SentencePair
+
+BAD = -1.0
+"""The score of a line that holds no pair; such a line is never kept."""
+
+_STEPS = 1 << 16
+_BATCH = 1 << 16
+
+
+def pair_score(pair: SentencePair, alignment: Alignment) -> float:
+    """How well a pair is linked, 0 to 1: the share of words with a link, times the mean probability of the links.
+
+    Links without scores count as certain, so that for them coverage alone decides. It is the formula of the pair
+    scores of `weft align`.
+    """
+    if not alignment.links:
+        return 0.0
+    linked = len({link.source for link in alignment.links}) + len({link.target for link in alignment.links})
+    coverage = linked / (len(pair.source) + len(pair.target))
+    scores = [1.0 if link.score is None else link.score for link in alignment.links]
+    return min(1.0, max(0.0, coverage * sum(scores) / len(scores)))
+
+
+def keep_above(scores: Iterable[float], threshold: float) -> Iterator[tuple[float, bool]]:
+    """Each score with the verdict whether it reaches the threshold."""
+    for score in scores:
+        yield score, score >= max(threshold, 0.0)
+
+
+def keep_share(scores: Iterable[float], share: float) -> Iterator[tuple[float, bool]]:
+    """Each score with the verdict whether it is among the best `share` of all; exact in number.
+
+    All scores must be known before the first verdict. They wait in a temporary file, and a histogram of 65,536
+    steps finds the border, so memory does not grow with the corpus. Within the step on the
+    border earlier lines win.
+    """
+    if not 0.0 <= share <= 1.0:
+        raise SettingError(f"a share lies between 0 and 1, got {share}.")
+    counts = array("q", bytes(8 * (_STEPS + 1)))
+    with TemporaryFile() as file:
+        for batch in _batches(scores):
+            file.write(struct.pack(f"{len(batch)}d", *batch))
+            for score in batch:
+                if score >= 0.0:
+                    counts[_step(score)] += 1
+        border, left = _border(counts, round(share * sum(counts)))
+        file.seek(0)
+        while data := file.read(8 * _BATCH):
+            for score in struct.unpack(f"{len(data) // 8}d", data):
+                step = _step(score) if score >= 0.0 else -1
+                on_border = step == border and left > 0
+                left -= on_border
+                yield score, step > border or on_border
+
+
+def _step(score: float) -> int:
+    return round(score * _STEPS)
+
+
+def _border(counts: array[int], wanted: int) -> tuple[int, int]:
+    """The lowest step of which something is kept, and how much of it."""
+    for step in range(len(counts) - 1, -1, -1):
+        if counts[step] >= wanted:
+            return step, wanted
+        wanted -= counts[step]
+    return 0, wanted
+
+
+def _batches(scores: Iterable[float]) -> Iterator[list[float]]:
+    batch: list[float] = []
+    for score in scores:
+        batch.append(score)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

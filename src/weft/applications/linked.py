@@ -1,0 +1,75 @@
+"""Sentences joined with their links: from a file that belongs to them line by line, or from an aligner."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from weft.extraction.choices import Scores
+from weft.scoring.corpus import check_range
+from weft.text.lines import Path, display_name, read_two_together
+from weft.text.links import LinkFormat, read_numbered_links
+from weft.text.pairs import NOTHING
+from weft.types import Alignment, SentencePair
+
+if TYPE_CHECKING:
+    from weft.aligner import Aligner
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class LinkFile:
+    """A file whose line n holds the links of sentence pair n."""
+
+    path: Path
+    format: LinkFormat | str = LinkFormat.AUTO
+    base: int = 0
+
+
+def with_links(
+    records: Iterator[R],
+    pair_of: Callable[[R], SentencePair],
+    links: LinkFile | Aligner,
+    *,
+    name: str,
+    scores: Scores = Scores.NONE,
+) -> Iterator[tuple[R, Alignment]]:
+    """Each record with its alignment, one for one and in order.
+
+    A record without words has no links, whatever the file says for its line: links to words that could not be read
+    mean nothing. A link behind the end of a sentence raises a FormatError, because then the files do not belong
+    together. `name` is how messages call the records.
+    """
+    if isinstance(links, LinkFile):
+        return _from_file(records, pair_of, links, name)
+    return _from_aligner(records, pair_of, links, scores)
+
+
+def _from_file(
+    records: Iterator[R], pair_of: Callable[[R], SentencePair], links: LinkFile, name: str
+) -> Iterator[tuple[R, Alignment]]:
+    rows = read_numbered_links(links.path, format=links.format, base=links.base)
+    for record, row in read_two_together((name, display_name(links.path)), records, rows):
+        pair = pair_of(record)
+        if pair == NOTHING:
+            yield record, Alignment()
+        else:
+            check_range(links.path, row.line, row.links, pair, base=links.base)
+            yield record, Alignment.of(row.links, row.score)
+
+
+def _from_aligner(
+    records: Iterator[R], pair_of: Callable[[R], SentencePair], aligner: Aligner, scores: Scores
+) -> Iterator[tuple[R, Alignment]]:
+    waiting: deque[R] = deque()
+
+    def pairs() -> Iterator[SentencePair]:
+        for record in records:
+            waiting.append(record)
+            yield pair_of(record)
+
+    for alignment in aligner.stream(pairs(), scores=scores):
+        yield waiting.popleft(), alignment

@@ -1,0 +1,180 @@
+"""Labels as spans in JSONL records: characters of a text, or words of a list, on one side of a sentence pair."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from weft.applications.projection import Run, Span
+from weft.errors import FormatError
+from weft.text.lines import OnError, Path, decode, display_name, read_lines
+from weft.text.pairs import NOTHING, parse_json_object, shorten
+from weft.text.segment import Segmented, Segmenter
+from weft.types import SentencePair
+
+_WORD = re.compile(r"[^ \t]+")
+_SIDES = ("source", "target")
+
+
+class Unit(StrEnum):
+    """What spans count; `auto` counts characters where a side is text and words where it is a list."""
+
+    AUTO = "auto"
+    CHARACTERS = "characters"
+    WORDS = "words"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a pair: its words, and where they stand in its text if it has one."""
+
+    words: tuple[str, ...]
+    text: str | None = None
+    offsets: tuple[Run, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SpanRecord:
+    """One line: the record as it was read, its sides, and its spans over words beside their own form."""
+
+    record: dict[str, Any]
+    pair: SentencePair
+    other: Side
+    spans: tuple[Span, ...]
+    given: tuple[list[Any] | dict[str, Any], ...]
+
+
+BAD_RECORD = SpanRecord({}, NOTHING, Side(()), (), ())
+"""Stands for a line that holds no record, so that line n of the output still belongs to line n of the input."""
+
+
+def split_at_blanks(text: str) -> Segmented:
+    """The words of a text that is split already, with the places where they stand."""
+    found = [(match.group(), match.span()) for match in _WORD.finditer(text)]
+    return Segmented(tuple(word for word, _ in found), tuple(place for _, place in found))
+
+
+def words_in(offsets: Sequence[Run], start: int, end: int) -> Run:
+    """The words that characters from `start` up to `end` touch; an empty run where they touch none."""
+    first = bisect_right(offsets, start, key=lambda place: place[1])
+    behind = bisect_left(offsets, end, key=lambda place: place[0]) if start < end else first
+    return (first, max(first, behind))
+
+
+def read_span_records(
+    path: Path,
+    *,
+    labelled: str = "source",
+    unit: Unit | str = Unit.AUTO,
+    segmenters: tuple[Segmenter, Segmenter] = (split_at_blanks, split_at_blanks),
+    on_error: OnError | None = None,
+) -> Iterator[SpanRecord]:
+    """Stream the records of a file. `labelled` says which side the spans are on.
+
+    A bad line raises a FormatError; with `on_error` it is handed over instead and `BAD_RECORD` takes its place.
+    """
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            yield _parse(decode(line, path, number), labelled, Unit(unit), segmenters)
+        except (FormatError, ValueError) as error:
+            located = error if isinstance(error, FormatError) else FormatError(display_name(path), number, str(error))
+            if on_error is None:
+                raise located from error
+            on_error(located)
+            yield BAD_RECORD
+
+
+def _parse(text: str, labelled: str, unit: Unit, segmenters: tuple[Segmenter, Segmenter]) -> SpanRecord:
+    if not text.strip(" \t"):
+        raise ValueError("the line is blank; expected a JSON object.")
+    record = parse_json_object(text)
+    source, target = (_side(record, name, cut) for name, cut in zip(_SIDES, segmenters, strict=True))
+    labels, other = (source, target) if labelled == "source" else (target, source)
+    given = record.get(f"{labelled}_spans", record.get("spans"))
+    if not isinstance(given, list):
+        raise ValueError(f'expected "spans" to be a list of [start, end, label], found {_shown(given)}.')
+    spans = tuple(_span(item, labels, unit) for item in given)
+    if unit is Unit.CHARACTERS and other.text is None:
+        raise ValueError("spans count characters, but a side is a list of words without its text.")
+    return SpanRecord(record, SentencePair(source.words, target.words), other, spans, tuple(given))
+
+
+def _side(record: dict[str, Any], name: str, cut: Segmenter) -> Side:
+    """A side as text or words; words with `_text` and `_offsets` beside them are what `weft align --raw` writes."""
+    value, text, offsets = (record.get(key) for key in (name, f"{name}_text", f"{name}_offsets"))
+    if isinstance(value, str):
+        segmented = cut(value)
+        side = Side(segmented.words, value, segmented.offsets)
+    elif isinstance(value, list) and all(isinstance(word, str) for word in value):
+        side = Side(tuple(value))
+        if isinstance(text, str) and isinstance(offsets, list):
+            side = Side(tuple(value), text, _checked_offsets(offsets, len(value), text, name))
+    else:
+        raise ValueError(f'expected "{name}" to be a sentence or a list of words, found {_shown(value)}.')
+    if not side.words:
+        raise ValueError(f"the {name} side is empty.")
+    return side
+
+
+def _checked_offsets(offsets: list[Any], words: int, text: str, name: str) -> tuple[Run, ...]:
+    places = tuple((item[0], item[1]) for item in offsets if _is_place(item, len(text)))
+    flat = [end for place in places for end in place]
+    if len(places) != words or len(offsets) != words or flat != sorted(flat):
+        raise ValueError(f'expected "{name}_offsets" to hold [start, end] for each of the {words} words.')
+    return places
+
+
+def _is_place(item: object, length: int) -> bool:
+    return (
+        isinstance(item, list)
+        and len(item) == 2
+        and all(type(end) is int for end in item)
+        and 0 <= item[0] <= item[1] <= length
+    )
+
+
+def _span(item: object, side: Side, unit: Unit) -> Span:
+    if isinstance(item, dict):
+        start, end, label = (item.get(key) for key in ("start", "end", "label"))
+    elif isinstance(item, list) and len(item) == 3:
+        start, end, label = item
+    else:
+        raise ValueError(f'expected a span [start, end, label] or {{"start": …}}, found {_shown(item)}.')
+    characters = unit is Unit.CHARACTERS or (unit is Unit.AUTO and side.text is not None)
+    if characters and side.text is None:
+        raise ValueError("spans count characters, but a side is a list of words without its text.")
+    length = len(side.text or "") if characters else len(side.words)
+    if type(start) is not int or type(end) is not int or not 0 <= start <= end <= length:
+        what = "characters" if characters else "words"
+        raise ValueError(f"the span {_shown(item)} does not lie within the {length} {what} of its side.")
+    if characters:
+        start, end = words_in(side.offsets, start, end)
+    return Span(start, end, label if isinstance(label, str) else json.dumps(label, ensure_ascii=False))
+
+
+def _shown(value: object) -> str:
+    return shorten(json.dumps(value, ensure_ascii=False))
+
+
+def write_spans(record: SpanRecord, runs: Sequence[Sequence[Run]], *, labelled: str, unit: Unit | str) -> str:
+    """The record as a line, with the spans of the other side added in the form that its own spans have."""
+    if not record.record:
+        return "{}"
+    characters = unit != Unit.WORDS and record.other.text is not None
+    offsets = record.other.offsets
+    spans = [
+        _in_form(given, *((offsets[start][0], offsets[end - 1][1]) if characters else (start, end)))
+        for given, places in zip(record.given, runs, strict=True)
+        for start, end in places
+    ]
+    name = "target_spans" if labelled == "source" else "source_spans"
+    return json.dumps({**record.record, name: spans}, ensure_ascii=False)
+
+
+def _in_form(given: list[Any] | dict[str, Any], start: int, end: int) -> list[Any] | dict[str, Any]:
+    return {**given, "start": start, "end": end} if isinstance(given, dict) else [start, end, given[2]]

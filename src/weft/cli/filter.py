@@ -1,0 +1,127 @@
+"""`weft filter`: sentence pairs in, those that look like translations out, each line as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from typing import Annotated
+
+import typer
+
+from weft.cli.linked import (
+    AlignModelOption,
+    InputArgument,
+    LinksBaseOption,
+    LinksOption,
+    Skipped,
+    StrictOption,
+    TargetArgument,
+    link_source,
+    opened,
+    seen,
+)
+from weft.cli.options import DeviceOption, LayerOption, OutputOption
+from weft.cli.output import open_output, say
+from weft.cli.progress import counted
+from weft.errors import SettingError
+from weft.text.lines import Path, display_name, read_lines, read_together
+from weft.text.pairs import NOTHING, PairFormat, read_pairs
+
+Verdicts = Iterable[tuple[float, bool]]
+
+
+def filter_pairs(
+    input: InputArgument = "-",
+    target: TargetArgument = None,
+    links: LinksOption = None,
+    output: OutputOption = "-",
+    target_output: Annotated[
+        str | None, typer.Option(metavar="FILE", help="With TARGET: where its kept lines go; those of INPUT go to -o.")
+    ] = None,
+    keep: Annotated[
+        float | None, typer.Option(metavar="SHARE", min=0, max=1, help="Keep the best share of the pairs, 0 to 1.")
+    ] = None,
+    min_score: Annotated[float | None, typer.Option(help="Keep pairs that score at least this, 0 to 1.")] = None,
+    scores: Annotated[bool, typer.Option("--scores", help="Put the score and a tab before each kept line.")] = False,
+    report: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Score and verdict for every line of INPUT.")
+    ] = None,
+    input_format: Annotated[PairFormat, typer.Option(help="Format of INPUT.")] = PairFormat.AUTO,
+    links_base: LinksBaseOption = 0,
+    model: AlignModelOption = None,
+    layer: LayerOption = None,
+    device: DeviceOption = "auto",
+    strict: StrictOption = False,
+) -> None:
+    """Drop noise: score pairs by the share of linked words times the mean probability of the links.
+
+    Example: weft filter pairs.txt --links pairs.links --keep 0.9 > clean.txt
+    """
+    from weft.applications.filtering import BAD, keep_above, keep_share, pair_score
+    from weft.applications.linked import with_links
+    from weft.extraction.choices import Scores
+
+    _check(keep, min_score, target, target_output, [output, target_output, report])
+    bad_lines = Skipped("It is dropped.", strict=strict)
+    with ExitStack() as stack:
+        sentences, others, link_file = stack.enter_context(opened(input, target, links, twice=True))
+        source = link_source(link_file, links_base, model=model, layer=layer, device=device)
+        pairs = read_pairs(sentences, others, format=input_format, on_error=bad_lines)
+        name = display_name(sentences)
+        joined = with_links(pairs, lambda pair: pair, source, name=name, scores=Scores.CALIBRATED)
+        rated = (BAD if pair == NOTHING else pair_score(pair, alignment) for pair, alignment in joined)
+        shown = counted(rated, "pairs", quiet=seen(output))
+        verdicts = keep_above(shown, min_score) if min_score is not None else keep_share(shown, keep or 0.0)
+        names = [path for path in (output, target_output) if path is not None]
+        writers = [stack.enter_context(open_output(path)) for path in names]
+        note = stack.enter_context(open_output(report)) if report is not None else None
+        kept, total = _write(_lines(sentences, others), verdicts, writers, note, scores=scores)
+    bad_lines.summarise()
+    say(f"kept {kept:,} of {total:,} lines.")
+
+
+def _check(
+    keep: float | None,
+    min_score: float | None,
+    target: str | None,
+    target_output: str | None,
+    outputs: list[str | None],
+) -> None:
+    if (keep is None) == (min_score is None):
+        raise SettingError("say how much to keep: either --keep SHARE or --min-score SCORE.")
+    if target_output is not None and target is None:
+        raise SettingError("--target-output goes with two input files, INPUT and TARGET.")
+    named = [path for path in outputs if path is not None]
+    if len(set(named)) < len(named):
+        raise SettingError("two outputs have the same name; give each its own.")
+
+
+def _lines(sentences: Path, others: Path | None) -> Iterator[tuple[bytes, ...]]:
+    """The lines as they stand in the input: further columns and fields must survive."""
+    if others is None:
+        return ((line,) for line in read_lines(sentences))
+    names = [display_name(sentences), display_name(others)]
+    return read_together(names, [read_lines(sentences), read_lines(others)])
+
+
+def _write(
+    lines: Iterable[tuple[bytes, ...]],
+    verdicts: Verdicts,
+    writers: list[Callable[[bytes], object]],
+    note: Callable[[bytes], object] | None,
+    *,
+    scores: bool,
+) -> tuple[int, int]:
+    """Write what is kept. Two input files become two outputs, or `source ||| target` where there is one output."""
+    kept = total = 0
+    for sides, (score, keep) in zip(lines, verdicts, strict=True):
+        total += 1
+        kept += keep
+        if note is not None:
+            note(f"{max(score, 0.0):.6f}\t{'kept' if keep else 'dropped' if score >= 0 else 'bad'}\n".encode())
+        if keep:
+            columns = sides if len(writers) == len(sides) else (b" ||| ".join(sides),)
+            prefix = f"{score:.6f}\t".encode() if scores else b""
+            for write, column in zip(writers, (prefix + columns[0], *columns[1:]), strict=True):
+                write(column + b"\n")
+    return kept, total

@@ -1,0 +1,109 @@
+"""`weft lexicon`: which words translate which, counted over aligned text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weft.cli.linked import (
+    AlignModelOption,
+    InputArgument,
+    LinksBaseOption,
+    LinksOption,
+    Skipped,
+    StrictOption,
+    TargetArgument,
+    link_source,
+    opened,
+)
+from weft.cli.options import DeviceOption, LayerOption, OutputOption
+from weft.cli.output import write_lines
+from weft.cli.progress import counted
+from weft.text.lines import Path, display_name
+from weft.text.pairs import PairFormat, read_pairs
+from weft.types import SentencePair
+
+if TYPE_CHECKING:
+    from weft.applications.lexicon import Entry
+
+
+class LexiconFormat(StrEnum):
+    """How a lexicon is written."""
+
+    TSV = "tsv"
+    JSONL = "jsonl"
+
+
+def lexicon(
+    input: InputArgument = "-",
+    target: TargetArgument = None,
+    links: LinksOption = None,
+    output: OutputOption = "-",
+    min_count: Annotated[int, typer.Option(min=1, help="Leave out word pairs that are linked less often.")] = 1,
+    best: Annotated[int | None, typer.Option(min=1, help="At most so many translations for each source word.")] = None,
+    lowercase: Annotated[bool, typer.Option("--lowercase", help="Count words in lower case.")] = False,
+    examples: Annotated[bool, typer.Option("--examples", help="Add an example sentence pair to each entry.")] = False,
+    format: Annotated[LexiconFormat, typer.Option(help="How to write.")] = LexiconFormat.TSV,
+    input_format: Annotated[PairFormat, typer.Option(help="Format of INPUT.")] = PairFormat.AUTO,
+    links_base: LinksBaseOption = 0,
+    model: AlignModelOption = None,
+    layer: LayerOption = None,
+    device: DeviceOption = "auto",
+    strict: StrictOption = False,
+) -> None:
+    """Build a lexicon: source, target, count, p(target|source), p(source|target), line of an example.
+
+    Example: weft lexicon pairs.txt --links pairs.links --min-count 2
+    """
+    from weft.applications.lexicon import Lexicon
+    from weft.applications.linked import with_links
+
+    bad_lines = Skipped("It is left out.", strict=strict)
+    with opened(input, target, links, twice=examples) as (sentences, others, link_file):
+        source = link_source(link_file, links_base, model=model, layer=layer, device=device)
+        pairs = read_pairs(sentences, others, format=input_format, on_error=bad_lines)
+        counts = Lexicon(lowercase=lowercase)
+        joined = with_links(pairs, lambda pair: pair, source, name=display_name(sentences))
+        for line, (pair, alignment) in enumerate(counted(joined, "pairs", quiet=False), start=1):
+            counts.add(pair, alignment, line)
+        entries: Iterable[Entry] = counts.entries(min_count=min_count, best=best)
+        shown: dict[int, SentencePair] = {}
+        if examples:
+            entries = list(entries)
+            shown = _sentences({entry.line for entry in entries}, sentences, others, input_format)
+        write_lines(output, _lines(entries, shown, format))
+    bad_lines.summarise()
+
+
+def _sentences(wanted: set[int], path: Path, target: Path | None, format: PairFormat) -> dict[int, SentencePair]:
+    """The examples themselves; only lines that some entry points to are kept."""
+    pairs = read_pairs(path, target, format=format, on_error=lambda error: None)
+    return {line: pair for line, pair in enumerate(pairs, start=1) if line in wanted}
+
+
+def _lines(entries: Iterable[Entry], shown: dict[int, SentencePair], format: LexiconFormat) -> Iterator[str]:
+    for entry in entries:
+        example = [" ".join(side) for side in (shown[entry.line].source, shown[entry.line].target)] if shown else []
+        if format is LexiconFormat.JSONL:
+            yield json.dumps(_record(entry, example), ensure_ascii=False) + "\n"
+        else:
+            probabilities = (f"{entry.target_given_source:.6f}", f"{entry.source_given_target:.6f}")
+            cells = (entry.source, entry.target, str(entry.count), *probabilities, str(entry.line), *example)
+            # JSON words may hold tabs and line ends, and cells must stay cells.
+            yield "\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in cells) + "\n"
+
+
+def _record(entry: Entry, example: list[str]) -> dict[str, object]:
+    record: dict[str, object] = {
+        "source": entry.source,
+        "target": entry.target,
+        "count": entry.count,
+        "target_given_source": round(entry.target_given_source, 6),
+        "source_given_target": round(entry.source_given_target, 6),
+        "line": entry.line,
+    }
+    return record | ({"example": example} if example else {})

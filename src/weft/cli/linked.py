@@ -1,0 +1,102 @@
+"""What the commands that work on aligned text share: where pairs and links come from, and lines that hold no pair."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from os import stat
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weft.cli.output import only_one_stdin, say
+from weft.errors import FormatError, SettingError
+from weft.text.lines import Path, rereadable
+
+if TYPE_CHECKING:
+    from weft.aligner import Aligner
+    from weft.applications.linked import LinkFile
+
+_MOST_NAMED = 1000
+
+InputArgument = Annotated[str, typer.Argument(metavar="INPUT", help="Pairs, or the source side; - is stdin.")]
+TargetArgument = Annotated[str | None, typer.Argument(metavar="TARGET", help="The target side, line by line.")]
+LinksOption = Annotated[
+    str | None,
+    typer.Option("--links", metavar="FILE", help="Links of the pairs, or INPUT again if it is JSONL with links."),
+]
+LinksBaseOption = Annotated[int, typer.Option(min=0, max=1, help="Number of the first word in the links.")]
+AlignModelOption = Annotated[
+    str | None, typer.Option("--model", metavar="NAME", help="Without --links: the model that aligns.")
+]
+StrictOption = Annotated[bool, typer.Option("--strict", help="Stop at the first bad line.")]
+
+
+@contextmanager
+def opened(
+    input: str, target: str | None, links: str | None, *, twice: bool = False
+) -> Iterator[tuple[Path, Path | None, Path | None]]:
+    """The three paths, ready to be read; stdin is copied to disk where it has to be read twice.
+
+    Args:
+        input: the sentence pairs.
+        target: the target side, if pairs are in two files.
+        links: the links; the same name as `input` means that its records hold both.
+        twice: whether the caller reads the sentences more than once.
+    """
+    same = links == input
+    only_one_stdin(input, target, None if same else links)
+    for path in (input, target, links):
+        if path not in (None, "-"):
+            stat(path)  # a missing file should be known before a model is loaded
+    with ExitStack() as stack:
+        sentences: Path = stack.enter_context(rereadable(input)) if same or twice else input
+        others: Path | None = stack.enter_context(rereadable(target)) if twice and target is not None else target
+        yield sentences, others, sentences if same else links
+
+
+def link_source(
+    links: Path | None, base: int, *, model: str | None, layer: int | None, device: str
+) -> LinkFile | Aligner:
+    """The file that holds the links, or an aligner that finds them."""
+    from weft.applications.linked import LinkFile
+
+    if links is not None:
+        if model is not None or layer is not None:
+            raise SettingError("--links says where the links are; leave --model and --layer out, or --links.")
+        return LinkFile(links, base=base)
+    from weft.aligner import Aligner
+
+    if model is None:
+        return Aligner.from_pretrained(layer=layer, device=device)
+    return Aligner.from_pretrained(model, layer=layer, device=device)
+
+
+def seen(output: str) -> bool:
+    """Whether results go to a screen, where a running count would write over them."""
+    return output == "-" and sys.stdout is not None and sys.stdout.isatty()
+
+
+class Skipped:
+    """Counts the lines that cannot be used and names them on stderr; in strict mode the first one ends the run."""
+
+    def __init__(self, consequence: str, *, strict: bool) -> None:
+        self.count = 0
+        self._consequence = consequence
+        self._strict = strict
+
+    def __call__(self, error: FormatError) -> None:
+        """Take note of one bad line."""
+        if self._strict:
+            raise error
+        self.count += 1
+        if self.count <= _MOST_NAMED:
+            say(f"{error} {self._consequence}")
+
+    def summarise(self) -> None:
+        """Say how many there were, if any."""
+        if self.count > _MOST_NAMED:
+            say(f"only the first {_MOST_NAMED:,} bad lines were named.")
+        if self.count:
+            say(f"bad lines: {self.count:,}.")

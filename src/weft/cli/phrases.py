@@ -1,0 +1,73 @@
+"""`weft phrases`: the phrase table of aligned text, as Moses reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Annotated
+
+import typer
+
+from weft.cli.linked import (
+    AlignModelOption,
+    InputArgument,
+    LinksBaseOption,
+    LinksOption,
+    Skipped,
+    StrictOption,
+    TargetArgument,
+    link_source,
+    opened,
+)
+from weft.cli.options import DeviceOption, LayerOption, OutputOption
+from weft.cli.output import write_lines
+from weft.cli.progress import counted
+from weft.errors import FormatError
+from weft.text.lines import display_name
+from weft.text.pairs import NOTHING, PairFormat, read_pairs, shorten
+from weft.types import Alignment, SentencePair
+
+
+def phrases(
+    input: InputArgument = "-",
+    target: TargetArgument = None,
+    links: LinksOption = None,
+    output: OutputOption = "-",
+    max_length: Annotated[int, typer.Option(min=1, help="Most words in a phrase.")] = 7,
+    min_count: Annotated[int, typer.Option(min=1, help="Leave out phrase pairs that occur less often.")] = 1,
+    input_format: Annotated[PairFormat, typer.Option(help="Format of INPUT.")] = PairFormat.AUTO,
+    links_base: LinksBaseOption = 0,
+    model: AlignModelOption = None,
+    layer: LayerOption = None,
+    device: DeviceOption = "auto",
+    strict: StrictOption = False,
+) -> None:
+    """Extract consistent phrase pairs: source ||| target ||| scores ||| links ||| counts.
+
+    Example: weft phrases pairs.txt --links pairs.links --max-length 5 -o phrase-table.gz
+    """
+    from weft.applications.linked import with_links
+    from weft.applications.phrases import PhraseTable
+
+    bad_lines = Skipped("It is left out.", strict=strict)
+    with opened(input, target, links) as (sentences, others, link_file):
+        source = link_source(link_file, links_base, model=model, layer=layer, device=device)
+        pairs = read_pairs(sentences, others, format=input_format, on_error=bad_lines)
+        joined = with_links(pairs, lambda pair: pair, source, name=display_name(sentences))
+        fit = _fit(counted(joined, "pairs", quiet=False), display_name(sentences), bad_lines)
+        table = PhraseTable(max_length=max_length, min_count=min_count)
+        write_lines(output, (entry.moses() + "\n" for entry in table.entries(fit)))
+    bad_lines.summarise()
+
+
+def _fit(
+    joined: Iterable[tuple[SentencePair, Alignment]], name: str, on_error: Callable[[FormatError], None]
+) -> Iterator[tuple[SentencePair, Alignment]]:
+    """The pairs whose words a phrase table can hold."""
+    from weft.applications.phrases import unfit_word
+
+    for line, (pair, alignment) in enumerate(joined, start=1):
+        word = unfit_word(pair)
+        if word is not None:
+            on_error(FormatError(name, line, f"a phrase table cannot hold the word {shorten(word)}."))
+        elif pair != NOTHING:
+            yield pair, alignment

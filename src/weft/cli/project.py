@@ -1,0 +1,112 @@
+"""`weft project`: labels of one side of a sentence pair, carried to the other side through links."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weft.applications.columns import Scheme
+from weft.applications.projection import Gaps
+from weft.applications.spans import Unit
+from weft.cli.linked import (
+    AlignModelOption,
+    LinksBaseOption,
+    LinksOption,
+    Skipped,
+    StrictOption,
+    link_source,
+    opened,
+    seen,
+)
+from weft.cli.options import DeviceOption, LayerOption, OutputOption
+from weft.cli.output import open_output, write_lines
+from weft.cli.progress import counted
+from weft.errors import SettingError
+from weft.text.pairs import PairFormat
+
+if TYPE_CHECKING:
+    from weft.text.segment import Segmenter
+
+
+class LabelFormat(StrEnum):
+    """How labels are written: in columns, as spans in JSON records, or as tags in the text."""
+
+    CONLL = "conll"
+    JSONL = "jsonl"
+    MARKUP = "markup"
+
+
+def project(
+    labels: Annotated[str, typer.Argument(metavar="LABELS", help="The labelled sentences; - is stdin.")] = "-",
+    target: Annotated[
+        str | None, typer.Argument(metavar="OTHER", help="The sentences without labels, line by line.")
+    ] = None,
+    links: LinksOption = None,
+    output: OutputOption = "-",
+    format: Annotated[LabelFormat, typer.Option("--from", help="How the labels are written.")] = LabelFormat.CONLL,
+    gaps: Annotated[Gaps, typer.Option(help="What becomes of labels whose words stand apart.")] = Gaps.FILL,
+    max_gap: Annotated[int, typer.Option(min=0, help="With longest and split: gaps of so many words are none.")] = 1,
+    reverse: Annotated[bool, typer.Option("--reverse", help="The labels are on the target side of the links.")] = False,
+    report: Annotated[str | None, typer.Option(metavar="FILE", help="List the labels that found no place.")] = None,
+    word_column: Annotated[int, typer.Option(min=1, help="conll: the column with the words.")] = 1,
+    label_column: Annotated[int | None, typer.Option(min=1, help="conll: that with the labels; the last one.")] = None,
+    scheme: Annotated[Scheme, typer.Option(help="conll: how labels are written out.")] = Scheme.AUTO,
+    unit: Annotated[Unit, typer.Option("--spans", help="jsonl: what spans count.")] = Unit.AUTO,
+    input_format: Annotated[PairFormat, typer.Option(help="markup: format of the pairs.")] = PairFormat.AUTO,
+    raw: Annotated[bool, typer.Option("--raw", help="The text is not split into words yet.")] = False,
+    source_language: Annotated[str | None, typer.Option(help="With --raw: language code, as de or ja.")] = None,
+    target_language: Annotated[str | None, typer.Option(help="With --raw: likewise.")] = None,
+    links_base: LinksBaseOption = 0,
+    model: AlignModelOption = None,
+    layer: LayerOption = None,
+    device: DeviceOption = "auto",
+    strict: StrictOption = False,
+) -> None:
+    """Project labels (CoNLL columns, JSONL spans, inline markup) onto the other side of sentence pairs.
+
+    Example: weft project labels.conll translation.txt --links pairs.links > projected.conll
+    """
+    if not raw and (source_language or target_language):
+        raise SettingError("--source-language and --target-language go with --raw.")
+    if (format is LabelFormat.CONLL) > (target is not None):
+        raise SettingError("columns hold one side only; name the file with the sentences of the other.")
+    if format is LabelFormat.JSONL and target is not None:
+        raise SettingError("JSONL records hold both sides; leave the second file out.")
+    if report == output:
+        raise SettingError("two outputs have the same name; give each its own.")
+    from weft.cli.projecting import Listing, Projector, project_columns, project_records, project_tags
+
+    bad_lines = Skipped("It gets no labels.", strict=strict)
+    with ExitStack() as stack:
+        sentences, others, link_file = stack.enter_context(opened(labels, target, links))
+        write = stack.enter_context(open_output(report)) if report is not None else None
+        listing = Listing(write)
+        projector = Projector(
+            links=link_source(link_file, links_base, model=model, layer=layer, device=device),
+            segmenters=_segmenters(raw, source_language, target_language),
+            gaps=gaps,
+            max_gap=max_gap,
+            reverse=reverse,
+            on_error=bad_lines,
+            listing=listing,
+        )
+        if format is LabelFormat.CONLL and others is not None:
+            columns = (word_column - 1, -1 if label_column is None else label_column - 1)
+            lines = project_columns(projector, sentences, others, columns, scheme)
+        elif format is LabelFormat.JSONL:
+            lines = project_records(projector, sentences, unit)
+        else:
+            lines = project_tags(projector, sentences, others, input_format)
+        write_lines(output, counted(lines, "sentences", quiet=seen(output)))
+    bad_lines.summarise()
+    listing.summarise(named=report is not None)
+
+
+def _segmenters(raw: bool, source: str | None, target: str | None) -> tuple[Segmenter, Segmenter]:
+    from weft.applications.spans import split_at_blanks
+    from weft.text.segment import segmenter_for
+
+    return (segmenter_for(source), segmenter_for(target)) if raw else (split_at_blanks, split_at_blanks)

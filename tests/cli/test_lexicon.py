@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import json
+import lzma
+
+import pytest
+
+PAIRS = "das Haus ||| the house\nrubbish\nDas alte Haus ||| the old house\n"
+LINKS = "0-0 1-1\n\n0-0 1-1 2-2\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "pairs").write_text(PAIRS)
+    (tmp_path / "links").write_text(LINKS)
+    return tmp_path
+
+
+def test_columns(weft, files):
+    done = weft("lexicon", "pairs", "--links", "links", "--lowercase", "--min-count", 2, cwd=files)
+    assert done.returncode == 0
+    assert done.stdout == "das\tthe\t2\t1.000000\t1.000000\t1\nhaus\thouse\t2\t1.000000\t1.000000\t1\n"
+    assert done.stderr == (
+        "weft: pairs:2: expected one ' ||| ' separator, found 0. It is left out.\nweft: bad lines: 1.\n"
+    )
+
+
+def test_records_with_examples_from_stdin(weft, files):
+    arguments = ("--links", "links", "--examples", "--format", "jsonl", "--best", 1, "-o", "lexicon.xz")
+    assert weft("lexicon", "-", *arguments, stdin=PAIRS, cwd=files).stdout == ""
+    records = [json.loads(line) for line in lzma.decompress((files / "lexicon.xz").read_bytes()).splitlines()]
+    assert records[0] == {
+        "source": "Haus", "target": "house", "count": 2, "target_given_source": 1.0, "source_given_target": 1.0,
+        "line": 1, "example": ["das Haus", "the house"],
+    }  # fmt: skip
+    assert {record["source"] for record in records} == {"das", "Das", "Haus", "alte"}
+
+
+def test_pairs_and_links_in_one_stream(weft):
+    aligned = weft("align", "--model", "stand-in", "--output-format", "jsonl", stdin=PAIRS).stdout
+    piped = weft("lexicon", "-", "--links", "-", stdin=aligned).stdout
+    assert piped == weft("lexicon", "--model", "stand-in", stdin=PAIRS).stdout
+    assert len(piped.splitlines()) == 4
+
+
+def test_two_files_with_links_counted_from_one(weft, tmp_path):
+    for name, text in (("source", "a\n"), ("target", "x\n"), ("links", "1-1\n")):
+        (tmp_path / name).write_text(text)
+    done = weft("lexicon", "source", "target", "--links", "links", "--links-base", 1, cwd=tmp_path)
+    assert done.stdout == "a\tx\t1\t1.000000\t1.000000\t1\n"
+
+
+def test_errors(weft, files):
+    (files / "links").write_text("0-0\n")
+    done = weft("lexicon", "pairs", "--links", "links", cwd=files)
+    assert done.returncode == 1
+    assert done.stderr.endswith("pairs has 3 lines but links has 1 line; line n of each must belong together.\n")
+    (files / "links").write_text("0-0\nx\n\n")
+    done = weft("lexicon", "pairs", "--links", "links", cwd=files)
+    assert done.stderr.endswith("weft: links:2: expected 'i-j' or 'ipj', found 'x'.\n")
+    assert weft("lexicon", "pairs", "--min-count", 0, cwd=files).returncode == 2

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+
+import pytest
+
+LABELS = "El DA O\nmuseo NC B-ORG\nabre V O\nlos DA O\ndomingos NC B-TIME\n. F O\n\nRoma NP B-LOC\n\n"
+TARGET = "The museum opens on Sundays .\nRome\n"
+LINKS = "0-0 1-1 2-2 3-3 4-4 5-5\n0-0\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "labels").write_text(LABELS)
+    (tmp_path / "target").write_text(TARGET)
+    (tmp_path / "links").write_text(LINKS)
+    return tmp_path
+
+
+def test_columns(weft, files):
+    done = weft("project", "labels", "target", "--links", "links", cwd=files)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "The O\nmuseum B-ORG\nopens O\non O\nSundays B-TIME\n. O\n\nRome B-LOC\n\n"
+
+
+def test_there_and_back(weft, files):
+    there = weft("project", "labels", "target", "--links", "links", "-o", "projected.gz", cwd=files)
+    assert (there.returncode, there.stdout) == (0, "")
+    (files / "source").write_text("El museo abre los domingos .\nRoma\n")
+    back = weft("project", "projected.gz", "source", "--links", "links", "--reverse", cwd=files)
+    assert [line.split() for line in back.stdout.splitlines()] == [line.split()[::2] for line in LABELS.splitlines()]
+
+
+@pytest.mark.parametrize(("scheme", "label"), [("auto", "U-X"), ("bio", "B-X"), ("iob1", "I-X"), ("bioes", "S-X")])
+def test_schemes(weft, files, scheme, label):
+    (files / "labels").write_text("a U-X\n")
+    (files / "target").write_text("b\n")
+    (files / "links").write_text("0-0\n")
+    done = weft("project", "labels", "target", "--links", "links", "--scheme", scheme, cwd=files)
+    assert done.stdout == f"b {label}\n\n"
+
+
+def test_labels_without_a_place_are_counted_and_listed(weft, files):
+    (files / "links").write_text("1-1 1-4\n\n")
+    done = weft("project", "labels", "target", "--links", "links", "--gaps", "longest", "--report", "lost", cwd=files)
+    assert done.stdout.splitlines()[1] == "museum B-ORG"
+    assert (files / "lost").read_text() == (
+        "1\tORG\t1\t2\tmuseo\ta part that stands apart\n"
+        "1\tTIME\t4\t5\tdomingos\tits words have no links\n"
+        "2\tLOC\t0\t1\tRoma\tits words have no links\n"
+    )
+    assert done.stderr == (
+        "weft: 2 of 3 labels found no place (2: its words have no links).\n"
+        "weft: 1 of 3 labels lost a part that stands apart.\n"
+    )
+
+
+def test_bad_lines_keep_their_place(weft, files):
+    (files / "labels").write_bytes(b"a B-X\nb\n\xff B-X\n\nc B-Y\n")
+    (files / "target").write_bytes(b"\xfe u\nv\n")
+    (files / "links").write_text("\n0-0\n")
+    done = weft("project", "labels", "target", "--links", "links", cwd=files)
+    assert (done.returncode, done.stdout) == (0, "\nv B-Y\n\n")
+    for place in ("labels:2: expected at least 2 columns", "labels:3:1: expected UTF-8", "target:1:1: expected UTF-8"):
+        assert place in done.stderr
+    assert "weft: bad lines: 3.\n" in done.stderr
+    assert weft("project", "labels", "target", "--links", "links", "--strict", cwd=files).returncode == 1
+
+
+def test_files_that_do_not_belong_together(weft, files):
+    (files / "target").write_text("The museum\n")
+    done = weft("project", "labels", "target", "--links", "links", "-o", "out", cwd=files)
+    assert done.returncode == 1
+    assert (
+        done.stderr
+        == "weft: links:1: the link 2-2 is out of range: source and target have 6 and 2 words, counted from 0.\n"
+    )
+    assert not (files / "out").exists()
+    (files / "target").write_text(TARGET + "more\n")
+    done = weft("project", "labels", "target", "--links", "links", cwd=files)
+    assert done.returncode == 1
+    assert "labels (a blank line ends a sentence) has 2 lines but target has 3 lines" in done.stderr
+
+
+def test_spans(weft, tmp_path):
+    records = [
+        {"source": "El museo abre", "target": "The museum opens", "spans": [[3, 8, "ORG"]], "id": 1},
+        {"source": ["a"], "target": ["x"], "spans": []},
+    ]
+    text = json.dumps(records[0]) + "\nrubbish\n" + json.dumps(records[1]) + "\n"
+    done = weft("project", "--from", "jsonl", "--model", "stand-in", stdin=text)
+    first, second, third = map(json.loads, done.stdout.splitlines())
+    assert first == records[0] | {"target_spans": [[4, 10, "ORG"]]}
+    assert second == {}
+    assert third == records[1] | {"target_spans": []}
+    assert "stdin:2: expected a JSON object" in done.stderr
+
+
+def test_records_of_weft_align_hold_their_links(weft):
+    pairs = "Das Museum öffnet. ||| The museum opens.\n"
+    aligned = weft("align", "--raw", "--model", "stand-in", "--output-format", "jsonl", stdin=pairs).stdout
+    record = json.loads(aligned) | {"spans": [[4, 10, "ORG"]]}
+    done = weft("project", "-", "--links", "-", "--from", "jsonl", stdin=json.dumps(record))
+    assert json.loads(done.stdout)["target_spans"] == [[4, 10, "ORG"]]
+    record = json.loads(done.stdout)
+    del record["spans"]
+    done = weft("project", "-", "--links", "-", "--from", "jsonl", "--reverse", stdin=json.dumps(record))
+    assert json.loads(done.stdout)["source_spans"] == [[4, 10, "ORG"]]
+
+
+def test_markup(weft, tmp_path):
+    (tmp_path / "links").write_text("0-0 1-1\n\n0-0\n")
+    pairs = gzip.compress(b"<b>das</b> Haus<br>\tthe house & home\n\nx\t</b>y\n")
+    done = weft("project", "--from", "markup", "--links", "links", stdin=pairs, cwd=tmp_path)
+    assert done.stdout == "<b>the</b> house &amp; home<br/>\n\n&lt;/b&gt;y\n"
+    assert "stdin:2: the line is blank" in done.stderr
+
+
+def test_markup_in_two_files_with_labels_on_the_target_side(weft, tmp_path):
+    (tmp_path / "tagged").write_text("the <b>house</b>\n")
+    (tmp_path / "plain").write_text("Haus das\n")
+    (tmp_path / "links").write_text("0-1\n")
+    done = weft("project", "tagged", "plain", "--from", "markup", "--reverse", "--links", "links", cwd=tmp_path)
+    assert done.stdout == "<b>Haus</b> das\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["labels", "--links", "links"], "name the file with the sentences of the other"),
+        (["labels", "target", "--from", "jsonl"], "JSONL records hold both sides"),
+        (["labels", "target", "--links", "links", "--model", "x"], "leave --model and --layer out"),
+        (["labels", "target", "--links", "links", "--source-language", "de"], "go with --raw"),
+        (["labels", "target", "--links", "links", "--report", "-"], "two outputs have the same name"),
+        (["-", "-", "--links", "links"], "only one input can be stdin"),
+    ],
+)
+def test_bad_usage(weft, files, arguments, message):
+    done = weft("project", *arguments, cwd=files)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_missing_file(weft, tmp_path):
+    done = weft("project", "none", "nor this", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "weft: none: No such file or directory.\n")
+
+
+def test_a_reader_that_leaves_is_no_error(tmp_path):
+    (tmp_path / "labels").write_text("a B-X\n\n" * 50_000)
+    (tmp_path / "target").write_text("a\n" * 50_000)
+    (tmp_path / "links").write_text("0-0\n" * 50_000)
+    done = subprocess.run(
+        f"set -o pipefail; {sys.executable} -m weft project labels target --links links | head -1",
+        shell=True, executable="/bin/bash", capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr, done.returncode) == ("a B-X\n", "", 0)

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import time
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from weft.applications.markup import parse_markup, plain_text
+from weft.applications.projection import Gaps
+from weft.applications.spans import split_at_blanks
+from weft.applications.tagging import MarkupRecord, project_markup, read_markup
+from weft.types import Alignment, Link, SentencePair
+
+
+class Balance(HTMLParser):
+    """Every end tag closes the element that was opened last."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def check(line: str, text: str) -> ET.Element:
+    """Parse a line as HTML and as XML; it holds the text and nothing else."""
+    page = Balance()
+    page.feed(line)
+    page.close()
+    assert page.open == []
+    root = ET.fromstring(f'<line xmlns:x="urn:x">{line}</line>')
+    assert "".join(root.itertext()) == text
+    return root
+
+
+def project(tmp_path, source, target, links, **options):
+    rules = {key: options.pop(key) for key in ("gaps", "max_gap") if key in options}
+    (tmp_path / "source").write_text(source + "\n")
+    (tmp_path / "target").write_text(target + "\n")
+    (record,) = read_markup(tmp_path / "source", tmp_path / "target", **options)
+    alignment = Alignment.of(Link(*map(int, item.split("-"))) for item in links.split())
+    return project_markup(record, alignment, **rules)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "links", "expected"),
+    [
+        ("<b>a</b> c", "x y", "0-1 1-0", "x <b>y</b>"),
+        ("<i>a <b>c</b></i> d", "x y z", "0-1 1-0 2-2", "<i><b>x</b> y</i> z"),
+        ("<p>a c</p>", "x y z", "0-1", "<p>x y z</p>"),
+        ("a<br>c d", "x y z", "0-1 1-0 2-2", "x y<br/> z"),
+        ("<img src='q'/> a", "x", "0-0", '<img src="q"/>x'),
+        ("<p>a<br></p>", "x y", "0-0", "<p>x y<br/></p>"),
+        ("<li><img/> a</li>", "x", "0-0", "<li><img/>x</li>"),
+        ("<a><img alt=x></a> a c", "x y", "0-0 1-1", '<a><img alt="x"/></a>x y'),
+        ("un<b>real</b>", "x", "0-0", "<b>x</b>"),
+        ("<b>a c", "x y", "0-0 1-1", "<b>x y</b>"),
+        ("<b><i>a</b></i> c", "x y", "0-0 1-1", "<b><i>x</i></b> y"),
+        ("<A HREF=u disabled Id='1'>a</A> c", "x y", "0-0", '<A HREF="u" disabled="disabled" Id="1">x</A> y'),
+        ("<x:g id='1'>a</x:g> c", "x y", "0-0", '<x:g id="1">x</x:g> y'),
+        ("a &lt; <b>c</b>", "x < y & &amp; &nbsp;z", "2-2", "x &lt; <b>y</b> &amp; &amp; \u00a0z"),
+        ("1 < 2 <b>a</b>", "x", "3-0", "<b>x</b>"),
+        ("<b>a</b> c", "x\x07 y", "0-0", "<b>x\ufffd</b> y"),
+        ("<b title='\"&amp;'>a</b> c", "x", "0-0", '<b title="&quot;&amp;">x</b>'),
+    ],
+)
+def test_tags_go_with_their_words(tmp_path, source, target, links, expected):
+    tagged = project(tmp_path, source, target, links)
+    assert tagged.line == expected
+    ET.fromstring(f'<line xmlns:x="urn:x">{expected}</line>')
+
+
+def test_parts(tmp_path):
+    tagged = project(tmp_path, "<b id='1'>a</b> c", "x y z w", "0-0 0-3 1-1 1-2", gaps="split")
+    assert tagged.line == '<b id="1">x</b> y z <b>w</b>'
+
+
+def test_elements_without_a_place_are_listed(tmp_path):
+    tagged = project(tmp_path, "<b>a</b> <i>c</i> d </u> <!-- e -->", "x", "0-0")
+    assert tagged.line == "<b>x</b>"
+    lost = [span.label for span, place in zip(tagged.spans, tagged.projected, strict=True) if not place.runs]
+    assert lost == ["i", "</u>", "<!-- e -->"]
+
+
+def test_the_other_direction(tmp_path):
+    tagged = project(tmp_path, "x y", "<b>a</b> c", "0-0", labelled="target")
+    assert tagged.line == "<b>x</b> y"
+
+
+def test_one_line_stays_one_line(tmp_path):
+    (tmp_path / "pairs").write_text('{"source": "<b>a</b>", "target": "x\\ny"}\n')
+    (record,) = read_markup(tmp_path / "pairs")
+    assert project_markup(record, Alignment((Link(0, 0),))).line == "<b>x&#10;y</b>"
+
+
+pieces = st.sampled_from(
+    ["<b>", "</b>", "<i k='v\"'>", "</i>", "<a href=x id=1>", "</a>", "<br>", "<img/>", "<p>", "</p>", "<x:g>",
+     "</x:g>", "a", "b c", " ", "  d ", "<", ">", "&", "&amp;", "&lt;b&gt;", "<!-- x -->", "<?p?>", "\u00a0",
+     "\x00", "é\u0301"]
+)  # fmt: skip
+
+
+@settings(deadline=None)
+@given(
+    st.lists(pieces, max_size=14).map("".join),
+    st.lists(pieces, max_size=8).map("".join) | st.text(max_size=12),
+    st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=20),
+    st.sampled_from(Gaps),
+)
+@example("<b>a</b><i>b c</i>", "x y z", {(0, 0), (0, 2), (1, 1)}, Gaps.FILL)
+def test_whatever_comes_in_what_goes_out_parses(source, target, pairs, gaps):
+    markup, text = parse_markup(source), plain_text(target)
+    tagged, plain = split_at_blanks(markup.text), split_at_blanks(text)
+    record = MarkupRecord(markup, tagged, text, plain, SentencePair(tagged.words, plain.words))
+    inside = [pair for pair in pairs if pair[0] < len(tagged.words) and pair[1] < len(plain.words)]
+    line = project_markup(record, Alignment.of(Link(*pair) for pair in inside), gaps=gaps).line
+    assert "\n" not in line
+    readable = "".join(c if c in "\t\n\r" or (c >= " " and c not in "\ufffe\uffff") else "\ufffd" for c in text)
+    check(line, readable)
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(["<b>", "</b>", "<i>", "</i>", "w", " "]), max_size=30).map("".join))
+def test_identity_links_keep_every_element(source):
+    markup = parse_markup(source)
+    words = split_at_blanks(markup.text)
+    record = MarkupRecord(markup, words, markup.text, words, SentencePair(words.words, words.words))
+    identity = Alignment.of(Link(k, k) for k in range(len(words.words)))
+    tagged = project_markup(record, identity)
+    again = parse_markup(tagged.line)
+    assert again.text == markup.text
+    for span, place in zip(tagged.spans, tagged.projected, strict=True):
+        assert not span.end or place.runs == ((span.start, span.end),)
+
+
+@pytest.mark.parametrize("line", ["<b>" * 20_000, "<!--" * 20_000, "<a " * 20_000, "<b>x " * 300, "&" * 50_000])
+def test_strange_lines_take_no_time(tmp_path, line):
+    start = time.monotonic()
+    links = " ".join(f"{k}-{k}" for k in range(300)) if "x" in line else ""
+    project(tmp_path, line, "y " * 1_000, links)
+    assert time.monotonic() - start < 20

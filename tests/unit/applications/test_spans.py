@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from weft.applications.projection import Span
+from weft.applications.spans import BAD_RECORD, read_span_records, split_at_blanks, words_in, write_spans
+from weft.errors import FormatError
+from weft.text.pairs import split_words
+
+
+def read(tmp_path, *records, **options):
+    lines = (record if isinstance(record, str) else json.dumps(record) for record in records)
+    (tmp_path / "records").write_text("".join(line + "\n" for line in lines))
+    return list(read_span_records(tmp_path / "records", **options))
+
+
+@settings(deadline=None)
+@given(st.text("ab \t\u00a0\u3000", max_size=20), st.integers(0, 20), st.integers(0, 20))
+def test_characters_to_words(text, start, end):
+    segmented = split_at_blanks(text)
+    assert segmented.words == split_words(text)
+    assert all(text[a:b] == word for word, (a, b) in zip(segmented.words, segmented.offsets, strict=True))
+    first, behind = words_in(segmented.offsets, start, end)
+    touched = [k for k, (a, b) in enumerate(segmented.offsets) if a < end and b > start]
+    assert list(range(first, behind)) == (touched if start < end else [])
+
+
+def test_text_counts_characters_and_lists_count_words(tmp_path):
+    text = {"source": "ab cd ef", "target": "x", "spans": [[3, 5, "A"], [1, 4, "B"], [2, 3, "C"]]}
+    words = {"source": ["ab", "c d"], "target": ["x"], "spans": [{"start": 1, "end": 2, "label": "A"}]}
+    raw = {**words, "source_text": "abc d", "source_offsets": [[0, 2], [2, 5]]}
+    first, second, third = read(tmp_path, text, words, raw)
+    assert first.spans == (Span(1, 2, "A"), Span(0, 2, "B"), Span(1, 1, "C"))
+    assert second.spans == (Span(1, 2, "A"),)
+    assert third.spans == (Span(0, 1, "A"),)
+    assert read(tmp_path, text | {"spans": [[1, 2, "A"]]}, unit="words")[0].spans == (Span(1, 2, "A"),)
+
+
+def test_spans_are_written_in_the_form_they_came_in(tmp_path):
+    record = {"source": "ab cd", "target": "uvw xy", "spans": [[0, 2, 7], {"start": 3, "end": 5, "k": 1}], "id": "é"}
+    (read_back,) = read(tmp_path, record)
+    line = write_spans(read_back, [[(1, 2)], [(0, 2)]], labelled="source", unit="auto")
+    assert json.loads(line) == record | {"target_spans": [[4, 6, 7], {"start": 0, "end": 6, "k": 1}]}
+    assert "é" in line
+    assert json.loads(write_spans(read_back, [[], [(0, 1)]], labelled="source", unit="words"))["target_spans"] == [
+        {"start": 0, "end": 1, "k": 1}
+    ]
+    assert write_spans(BAD_RECORD, [], labelled="source", unit="auto") == "{}"
+
+
+def test_projected_spans_can_go_back(tmp_path):
+    record = {"source": "a b", "target": "x y", "spans": [[0, 1, "A"]], "target_spans": [[2, 3, "A"]]}
+    assert read(tmp_path, record, labelled="target")[0].spans == (Span(1, 2, "A"),)
+
+
+PAIR = {"source": "ab", "target": "x"}
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ("", "the line is blank; expected a JSON object."),
+        ("[]", "expected a JSON object, found '[]'."),
+        (PAIR, "expected \"spans\" to be a list of [start, end, label], found 'null'."),
+        (PAIR | {"spans": [3]}, "expected a span [start, end, label] or {\"start\": …}, found '3'."),
+        (PAIR | {"spans": [[0, 3, "A"]]}, "the span '[0, 3, \"A\"]' does not lie within the 2 characters of its side."),
+        (PAIR | {"spans": [[True, 1, "A"]]}, "does not lie within the 2 characters of its side."),
+        (PAIR | {"source": ["a"], "spans": [[0, 2, "A"]]}, "does not lie within the 1 words of its side."),
+        (PAIR | {"source": 3, "spans": []}, "expected \"source\" to be a sentence or a list of words, found '3'."),
+        (PAIR | {"target": " ", "spans": []}, "the target side is empty."),
+        (
+            {"source": ["a"], "source_text": "a", "source_offsets": [[0, 2]], "target": "b", "spans": []},
+            'expected "source_offsets" to hold [start, end] for each of the 1 words.',
+        ),
+    ],
+)
+def test_bad_records(tmp_path, record, message):
+    with pytest.raises(FormatError) as caught:
+        read(tmp_path, record)
+    assert str(caught.value).endswith(message)
+    errors = []
+    good = PAIR | {"spans": []}
+    assert read(tmp_path, good, record, good, on_error=errors.append)[1] is BAD_RECORD
+    assert [error.line for error in errors] == [2]
+
+
+def test_characters_need_texts(tmp_path):
+    with pytest.raises(FormatError, match="a side is a list of words without its text"):
+        read(tmp_path, {"source": "a", "target": ["x"], "spans": []}, unit="characters")
