@@ -14,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src" / "weft").rglob("*.py"))
+FRONT_END = sorted((ROOT / "src" / "weft" / "viewing" / "static").iterdir())
 
 
 def test_imports_point_one_way():
@@ -43,6 +44,13 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     assert all(name.startswith(("weft/", "weft-")) for name in names)
     packed = {name for name in names if name.startswith("weft/") and name.endswith(".py")}
     assert packed == {str(path.relative_to(ROOT / "src")) for path in SOURCES}
+
+
+def test_the_wheel_holds_the_front_end_as_it_is_in_the_sources(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        packed = {name: archive.read(name) for name in archive.namelist() if name.startswith("weft/viewing/static/")}
+    assert packed == {str(path.relative_to(ROOT / "src")): path.read_bytes() for path in FRONT_END}
+    assert {"weft/viewing/static/index.html", "weft/viewing/static/view.js"} <= packed.keys()
 
 
 def test_the_wheel_scores_from_an_environment_of_its_own(wheel, tmp_path):

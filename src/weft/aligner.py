@@ -14,7 +14,6 @@ import numpy.typing as npt
 from array_api_compat import to_device
 
 from weft.encoding.batching import side_by_side
-from weft.encoding.encoder import CHUNK_WORDS as CHUNK_WORDS
 from weft.encoding.encoder import Encoded, Encoder
 from weft.encoding.subwords import Words
 from weft.errors import SettingError
@@ -90,7 +89,7 @@ class Aligner:
             scores: what links carry: `calibrated`, `raw` or `none`.
             chunk_words: words of both sides that are encoded together; what suits the encoder by default.
         """
-        chunks = _chunks(map(_words, pairs), chunk_words or self.encoder.chunk_words)
+        chunks = cut_into_chunks(map(_words, pairs), chunk_words or self.encoder.chunk_words)
         align = partial(self._align_chunk, scores=Scores(scores))
         nothing = Alignment(score=None if scores == Scores.NONE else 0.0)
         for chunk, alignments in side_by_side(align, chunks, self.encoder.chunks_at_once):
@@ -149,7 +148,8 @@ def _words(pair: Pair) -> SentencePair:
     return SentencePair(source, target)
 
 
-def _chunks(pairs: Iterable[SentencePair], chunk_words: int) -> Iterator[list[SentencePair]]:
+def cut_into_chunks(pairs: Iterable[SentencePair], chunk_words: int) -> Iterator[list[SentencePair]]:
+    """Pairs in order, about `chunk_words` words at a time; the same text is always cut at the same places."""
     chunk: list[SentencePair] = []
     weight = 0
     for pair in pairs:

@@ -2,40 +2,47 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
-from os import stat
+from contextlib import contextmanager
+from itertools import repeat
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weft.cli.jobs import AlignJob
 from weft.cli.options import (
+    AddressOption,
     AlphaOption,
     BatchTokensOption,
     CostOption,
     DeviceOption,
     Dtype,
     DtypeOption,
+    Engine,
+    EngineOption,
     LayerOption,
     MethodOption,
     ModelOption,
     OutputOption,
+    ResumeOption,
+    ShardsOption,
     SymmetrizeOption,
     ThresholdOption,
+    WorkersOption,
 )
-from weft.cli.output import only_one_stdin, say, write_lines
+from weft.cli.output import only_one_stdin, open_output, say
 from weft.cli.progress import counted
-from weft.cli.records import BadLines, OutputFormat, Record, read_records, record_writer
+from weft.cli.records import BadLines, OutputFormat
 from weft.errors import SettingError
-from weft.extraction.choices import Method, Scores
+from weft.extraction.choices import Scores
 from weft.text.pairs import PairFormat
-from weft.types import Alignment, SentencePair
 
 if TYPE_CHECKING:
-    from weft.aligner import Aligner
-    from weft.extraction.settings import ExtractionSettings
-    from weft.text.segment import Segmenter
+    from weft.distributed.shards import ShardedRun
+    from weft.distributed.workers import Workers
 
 
 def align(
@@ -61,91 +68,202 @@ def align(
     source_language: Annotated[str | None, typer.Option(help="With --raw: language code, as de or ja.")] = None,
     target_language: Annotated[str | None, typer.Option(help="With --raw: likewise.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first bad line.")] = False,
+    shards: ShardsOption = None,
+    resume: ResumeOption = False,
+    workers: WorkersOption = None,
+    engine: EngineOption = Engine.LOCAL,
+    address: AddressOption = None,
 ) -> None:
     """Align sentence pairs: 'source ||| target' lines, TSV or JSONL, or two parallel files.
 
     Example: echo 'das ist gut ||| that is good' | weft align
     """
-    from weft.aligner import Aligner
-
     only_one_stdin(input, target)
     if not raw and (source_language or target_language):
         raise SettingError("--source-language and --target-language go with --raw.")
-    for path in (input, target):
-        if path not in (None, "-"):
-            stat(path)  # a missing file should be known before a model is loaded
-    segmenters = _segmenters(source_language, target_language) if raw else None
-    aligner = Aligner.from_pretrained(
-        model,
-        layer=layer,
-        device=device,
-        dtype=dtype,
-        batch_tokens=batch_tokens,
-        method=method,
-        threshold=threshold,
-        alpha=alpha,
-        cost=cost,
-        symmetrize=symmetrize,
-    )
-    _name_unused(aligner.settings, threshold=threshold, alpha=alpha, cost=cost, symmetrize=symmetrize)
-    if scores is Scores.CALIBRATED and aligner.settings.calibration is None:
-        say("this model has no calibration yet ('weft tune' fits one); the scores are raw.")
-    if scores is Scores.NONE and output_format is OutputFormat.JSONL:
-        scores = Scores.CALIBRATED
+    settings = {
+        "layer": layer,
+        "device": device,
+        "dtype": dtype,
+        "batch_tokens": batch_tokens,
+        "method": method,
+        "threshold": threshold,
+        "alpha": alpha,
+        "cost": cost,
+        "symmetrize": symmetrize,
+    }
+    languages = (source_language, target_language)
+    job = AlignJob(model, settings, input_format, output_format, scores, raw, languages)
     bad_lines = BadLines(strict=strict)
-    records = read_records(input, target, format=input_format, segmenters=segmenters, on_error=bad_lines)
-    write = record_writer(output_format, scores=scores is not Scores.NONE)
-    if output_format is OutputFormat.WORDS and scores is not Scores.NONE:
-        say("--scores has no effect with the output format words.")
-    at_terminal = input == "-" and sys.stdin is not None and sys.stdin.isatty()
-    total = 0
-
-    def lines() -> Iterator[str]:
-        nonlocal total
-        chunk_words = 1 if at_terminal else None
-        for record, alignment in _aligned(aligner, records, scores, chunk_words):
-            total += 1
-            yield write(record, alignment, total) + "\n"
-
-    shown = output == "-" and sys.stdout is not None and sys.stdout.isatty()
-    write_lines(output, counted(lines(), "pairs", quiet=shown or at_terminal))
+    if engine is Engine.RAY:
+        _refuse(shards=shards, resume=resume)
+        total, long = _with_ray(job, input, target, output, bad_lines, workers=workers, address=address)
+    else:
+        _refuse(address=address)
+        total, long = _locally(job, input, target, output, bad_lines, shards=shards, resume=resume, workers=workers)
     bad_lines.summarise(total)
-    if long := aligner.encoder.long_sentences:
+    if long:
         say(f"sentences longer than the encoder takes, read in overlapping windows: {long:,}.")
 
 
-# Which options mean something to which methods.
-_USED_BY = {
-    "threshold": (Method.SOFTMAX, Method.ENTMAX, Method.OT),
-    "alpha": (Method.ENTMAX,),
-    "cost": (Method.OT,),
-    "symmetrize": (Method.SOFTMAX, Method.ENTMAX, Method.ARGMAX),
-}
+def _refuse(**options: object) -> None:
+    """Options that belong to the other engine."""
+    for name, value in options.items():
+        if value:
+            engine = "--engine ray" if name == "address" else "the local engine; Ray writes each file in one go"
+            raise SettingError(f"--{name} goes with {engine}.")
 
 
-def _name_unused(settings: ExtractionSettings, **given: object) -> None:
-    for name, value in given.items():
-        if value is not None and settings.method not in _USED_BY[name]:
-            say(f"--{name} has no effect with the method {settings.method}.")
+def _locally(
+    job: AlignJob,
+    input: str,
+    target: str | None,
+    output: str,
+    bad_lines: BadLines,
+    *,
+    shards: int | None,
+    resume: bool,
+    workers: int | None,
+) -> tuple[int, int]:
+    """Align on this machine; returns the number of lines and of sentences too long for the encoder."""
+    if resume and not shards:
+        raise SettingError("--resume goes with --shards, with the number it had before.")
+    for path in (input, target):
+        if path not in (None, "-"):
+            os.stat(path)  # a missing file should be known before a model is loaded
+    if shards:
+        _only_files(input, target, output)
+    job.segmenters()  # likewise a missing extra
+    with _workers(job, workers, several=bool(shards)) as pool:
+        if shards:
+            return _in_shards(job, input, target, output, bad_lines, pool, shards=shards, resume=resume)
+        return _in_one_go(job, input, target, output, bad_lines, pool)
 
 
-def _aligned(
-    aligner: Aligner, records: Iterable[Record], scores: Scores, chunk_words: int | None
-) -> Iterator[tuple[Record, Alignment]]:
-    """Alignments with the records they belong to; records wait in a queue while their chunk is aligned."""
-    waiting: deque[Record] = deque()
+def _workers(job: AlignJob, count: int | None, *, several: bool) -> Workers:
+    """One process, or as many as asked for; a GPU for each where there are GPUs."""
+    from weft.distributed.workers import Workers, visible_gpus
 
-    def pairs() -> Iterator[SentencePair]:
-        for record in records:
-            waiting.append(record)
-            yield record.pair
-
-    options = {} if chunk_words is None else {"chunk_words": chunk_words}
-    for alignment in aligner.stream(pairs(), scores=scores, **options):
-        yield waiting.popleft(), alignment
+    gpus = visible_gpus() if (several or count) and job.may_use_gpu() else []
+    return Workers(job, count or (len(gpus) if several else 1) or 1, gpus)
 
 
-def _segmenters(source_language: str | None, target_language: str | None) -> tuple[Segmenter, Segmenter]:
-    from weft.text.segment import segmenter_for
+def _in_one_go(
+    job: AlignJob, input: str, target: str | None, output: str, bad_lines: BadLines, workers: Workers
+) -> tuple[int, int]:
+    """From anywhere to anywhere; nothing is kept of a run that does not end well."""
+    from weft.distributed.chunks import cut
 
-    return segmenter_for(source_language), segmenter_for(target_language)
+    description = workers.describe()
+    _say_all(description.remarks)
+    at_terminal = input == "-" and sys.stdin is not None and sys.stdin.isatty()
+    shown = output == "-" and sys.stdout is not None and sys.stdout.isatty()
+    records = job.read(input, target, bad_lines)
+    total = long = 0
+    with open_output(output) as write:
+
+        def lines() -> Iterator[None]:
+            nonlocal total, long
+            # Who types a line wants its links before typing the next one.
+            chunks = cut(records, 1 if at_terminal else description.chunk_words)
+            for done in workers.align(chunks, at_once=1 if at_terminal else None):
+                write(done.output)
+                total += done.lines
+                long += done.long_sentences
+                yield from repeat(None, done.lines)
+
+        _run(counted(lines(), "pairs", quiet=shown or at_terminal))
+    return total, long
+
+
+def _in_shards(
+    job: AlignJob,
+    input: str,
+    target: str | None,
+    output: str,
+    bad_lines: BadLines,
+    workers: Workers,
+    *,
+    shards: int,
+    resume: bool,
+) -> tuple[int, int]:
+    """From file to file, in pieces that a killed run leaves behind for the next one."""
+    from weft.distributed.chunks import cut
+    from weft.distributed.manifest import Manifest, survey
+    from weft.distributed.shards import ShardedRun
+
+    inputs = survey(*([input] if target is None else [input, target]))
+    description = workers.describe()
+    _say_all(description.remarks)
+    run = ShardedRun(output, Manifest(shards, inputs, description.identity), resume=resume)
+    with _kept(run, shards):
+        chunks = cut(job.read(input, target, bad_lines), description.chunk_words)
+        steps = (step for lines in run.work(chunks, workers) for step in repeat(None, lines))
+        _run(counted(steps, "pairs", quiet=False))
+        with _naming(output), open_output(output) as write:
+            for block in run.joined():
+                write(block)
+    run.remove()
+    return run.lines, run.long_sentences
+
+
+@contextmanager
+def _kept(run: ShardedRun, shards: int) -> Iterator[None]:
+    """Whatever ends the run early, say what is left of it."""
+    try:
+        yield
+    except BaseException:
+        say(f"{run.finished} of {shards} shards are finished and stay in {run.folder}; --resume goes on from there.")
+        raise
+    finally:
+        run.close()
+
+
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """A full disk does not say which file it has no room for."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, error.filename or path) from error
+
+
+def _only_files(input: str, target: str | None, output: str) -> None:
+    for path in (input, target):
+        if path is not None and not os.path.isfile(path):
+            raise SettingError("--shards goes from file to file: INPUT must be a file, not a pipe.")
+    if output == "-" or (os.path.exists(output) and not os.path.isfile(output)):
+        raise SettingError("--shards goes from file to file: name the file to write with --output.")
+
+
+def _say_all(remarks: Iterable[str]) -> None:
+    for remark in remarks:
+        say(remark)
+
+
+def _run(steps: Iterable[None]) -> None:
+    deque(steps, maxlen=0)
+
+
+def _with_ray(
+    job: AlignJob,
+    input: str,
+    target: str | None,
+    output: str,
+    bad_lines: BadLines,
+    *,
+    workers: int | None,
+    address: str | None,
+) -> tuple[int, int]:
+    """Align a file or many on a Ray cluster; what comes back is in order."""
+    from weft.distributed.files import plan
+    from weft.distributed.ray import RayRun
+
+    json_lines = job.output_format is OutputFormat.JSONL
+    tasks = plan(input, target, output, ".jsonl" if json_lines else ".txt")
+    if job.output_format is OutputFormat.NAACL and any(task.output.endswith(".parquet") for task in tasks):
+        raise SettingError("the output format naacl has several lines a pair, and Parquet one row.")
+    run = RayRun(job, tasks, workers=workers, gpu=job.may_use_gpu())
+    done = run.work(address, open_output, json_lines=json_lines, on_error=bad_lines, say=say)
+    _run(counted((step for lines in done for step in repeat(None, lines)), "pairs", quiet=False))
+    return run.lines, run.long_sentences

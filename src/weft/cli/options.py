@@ -20,6 +20,13 @@ class Dtype(StrEnum):
     FLOAT16 = "float16"
 
 
+class Engine(StrEnum):
+    """What runs the aligner: this machine, or Ray."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
 _ENCODER = "Encoder"
 _LINKS = "How links are taken"
 
@@ -46,4 +53,25 @@ AlphaOption = Annotated[float | None, typer.Option(help="Alpha of entmax; 1.5 by
 CostOption = Annotated[Cost | None, typer.Option(help="Cost of optimal transport.", rich_help_panel=_LINKS)]
 SymmetrizeOption = Annotated[
     Symmetrization | None, typer.Option(help="How both directions are combined.", rich_help_panel=_LINKS)
+]
+
+_LARGE = "Large runs"
+ShardsOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Finish the output in N pieces that survive a kill; file to file.", rich_help_panel=_LARGE
+    ),
+]
+ResumeOption = Annotated[
+    bool, typer.Option("--resume", help="Go on where a killed run with --shards stopped.", rich_help_panel=_LARGE)
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(min=1, help="Processes; with --shards or ray one a GPU by default.", rich_help_panel=_LARGE),
+]
+EngineOption = Annotated[
+    Engine, typer.Option(help="local; or ray, for many files and machines.", rich_help_panel=_LARGE)
+]
+AddressOption = Annotated[
+    str | None, typer.Option(help="A running Ray cluster; one is started here if not given.", rich_help_panel=_LARGE)
 ]

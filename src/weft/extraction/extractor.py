@@ -23,7 +23,7 @@ from weft.extraction.symmetrize import Symmetrization, symmetrize
 from weft.extraction.words import WordLinks, raw_scores, word_links
 from weft.types import Alignment, Link
 
-# Similarities that are computed at once: on a CPU as many as stay in its cache, on other devices enough to keep them busy.
+# Similarities computed at once: on a CPU as many as stay in its cache, on other devices enough to keep them busy.
 BATCH_CELLS, DEVICE_BATCH_CELLS = 1 << 17, 1 << 23
 STRIP_CELLS = 1 << 22
 _ONE_SET = (Method.ITERMAX, Method.MATCH)

@@ -1,0 +1,182 @@
+"""What `weft align` was asked to do, in a form that other processes and machines can be given."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from weft.cli.records import OutputFormat, Record, read_records, record_writer
+from weft.errors import FormatError
+from weft.extraction.choices import Method, Scores
+from weft.text.pairs import PairFormat
+from weft.version import __version__
+
+if TYPE_CHECKING:
+    from weft.distributed.chunks import Chunk, Description, Finished
+    from weft.encoding.encoder import Encoder
+    from weft.text.segment import Segmenter
+
+# Which options mean something to which methods.
+_USED_BY = {
+    "threshold": (Method.SOFTMAX, Method.ENTMAX, Method.OT),
+    "alpha": (Method.ENTMAX,),
+    "cost": (Method.OT,),
+    "symmetrize": (Method.SOFTMAX, Method.ENTMAX, Method.ARGMAX),
+}
+
+
+@dataclass(frozen=True)
+class AlignJob:
+    """The options of `weft align` but for the files. `settings` go to `Aligner.from_pretrained` as they are."""
+
+    model: str
+    settings: dict[str, Any]
+    input_format: PairFormat = PairFormat.AUTO
+    output_format: OutputFormat = OutputFormat.PHARAOH
+    scores: Scores = Scores.NONE
+    raw: bool = False
+    languages: tuple[str | None, str | None] = (None, None)
+
+    @property
+    def computed_scores(self) -> Scores:
+        """JSON always holds scores."""
+        wanted = self.output_format is OutputFormat.JSONL and self.scores is Scores.NONE
+        return Scores.CALIBRATED if wanted else self.scores
+
+    def segmenters(self) -> tuple[Segmenter, Segmenter] | None:
+        """How raw text is cut into words, if it is raw."""
+        if not self.raw:
+            return None
+        from weft.text.segment import segmenter_for
+
+        return segmenter_for(self.languages[0]), segmenter_for(self.languages[1])
+
+    def may_use_gpu(self) -> bool:
+        """Whether the model would run on a GPU if there is one: not the stand-in, nor an ONNX graph."""
+        from weft.models.loading import DEFAULT_MODEL, STAND_IN, model_folder
+        from weft.models.registry import ONNX_FILE
+
+        folder, device = model_folder(self.model), self.settings.get("device", "auto")
+        if folder is None and self.model in (DEFAULT_MODEL, STAND_IN):
+            return False
+        return device == "cuda" or (device == "auto" and not (folder and (folder / ONNX_FILE).is_file()))
+
+    def read(
+        self, path: str, target: str | None, on_error: Callable[[FormatError], None], *, jsonl: bool = False
+    ) -> Iterator[Record]:
+        """The records of a file or of two parallel files, one for each line; `jsonl` overrules the format."""
+        format = PairFormat.JSONL if jsonl else self.input_format
+        return read_records(path, target, format=format, segmenters=self.segmenters(), on_error=on_error)
+
+    def load(self) -> AlignWorker:
+        """Load the model."""
+        return AlignWorker(self)
+
+
+class AlignWorker:
+    """A loaded model that turns chunks of records into output."""
+
+    def __init__(self, job: AlignJob) -> None:
+        from weft.aligner import Aligner
+
+        self._job = job
+        self._aligner = Aligner.from_pretrained(job.model, **job.settings)
+        self._write = record_writer(job.output_format, scores=job.computed_scores is not Scores.NONE)
+        self._long_sentences = 0
+        self._counting = Lock()
+        self._description: Description | None = None
+
+    def __call__(self, chunk: Chunk) -> Finished:
+        """Align a chunk, all of it at once."""
+        from weft.distributed.chunks import Finished
+
+        pairs = (record.pair for record in chunk.items)
+        alignments = self._aligner.stream(pairs, scores=self._job.computed_scores, chunk_words=sys.maxsize)
+        numbered = enumerate(zip(chunk.items, alignments, strict=True), start=chunk.first)
+        text = "".join(self._write(record, alignment, number) + "\n" for number, (record, alignment) in numbered)
+        # File names may hold bytes that are no text; they must not end a run.
+        output = text.encode("utf-8", "backslashreplace")
+        return Finished(chunk.first, len(chunk.items), output, self._new_long_sentences())
+
+    def _new_long_sentences(self) -> int:
+        """Those that were not reported yet; with chunks side by side they may be another chunk's, the sum is right."""
+        with self._counting:
+            before, self._long_sentences = self._long_sentences, self._aligner.encoder.long_sentences
+            return self._long_sentences - before
+
+    def describe(self) -> Description:
+        """How it wants its chunks, what the user should know, and what the output depends on."""
+        from weft.distributed.chunks import Description
+
+        encoder = self._aligner.encoder
+        if self._description is None:
+            self._description = Description(
+                self._identity(), self._remarks(), encoder.chunk_words, encoder.chunks_at_once
+            )
+        return self._description
+
+    def _remarks(self) -> list[str]:
+        """Options without effect, and scores that are not what they might seem."""
+        job, settings = self._job, self._aligner.settings
+        remarks = [
+            f"--{name} has no effect with the method {settings.method}."
+            for name, methods in _USED_BY.items()
+            if job.settings.get(name) is not None and settings.method not in methods
+        ]
+        if job.scores is Scores.CALIBRATED and settings.calibration is None:
+            remarks.append("this model has no calibration yet ('weft tune' fits one); the scores are raw.")
+        if job.scores is not Scores.NONE and job.output_format is OutputFormat.WORDS:
+            remarks.append("--scores has no effect with the output format words.")
+        return remarks
+
+    def _identity(self) -> dict[str, Any]:
+        """Everything the output depends on besides the input, named as the user names it."""
+        job, encoder = self._job, self._aligner.encoder
+        links = {f"--{name}": str(value) for name, value in self._aligner.settings.to_json().items()}
+        given = {name: job.settings.get(name) for name in ("layer", "dtype", "batch_tokens")}
+        options = {
+            **given,
+            "device": str(getattr(encoder, "device", "cpu")),
+            "input-format": job.input_format,
+            "output-format": job.output_format,
+            "scores": job.computed_scores,
+            "raw": job.raw,
+            "source-language": job.languages[0],
+            "target-language": job.languages[1],
+        }
+        spelt = {
+            f"--{name.replace('_', '-')}": None if value is None else str(value) for name, value in options.items()
+        }
+        return {"the version of weft": __version__, "--model": _model_identity(job.model, encoder), **spelt, **links}
+
+
+def _model_identity(model: str, encoder: Encoder) -> str:
+    """A model's name, and a checksum of its files: a folder may hold another model tomorrow."""
+    from weft.distributed.manifest import checksum
+    from weft.models.loading import model_folder
+
+    folder = model_folder(model) if hasattr(encoder, "source") else None
+    if folder is None and hasattr(encoder, "source"):
+        folder = _snapshot(model)
+    if folder is None:
+        return model
+    digest = checksum()
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and path.suffix != ".md":
+            digest.update(f"{path.name}\n".encode("utf-8", "surrogateescape"))
+            with path.open("rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+    return f"{Path(model).name} ({digest.hexdigest()[:12]})"
+
+
+def _snapshot(model: str) -> Path | None:
+    """Where the hub's library keeps the version of a model that was loaded."""
+    from huggingface_hub import try_to_load_from_cache
+
+    config = try_to_load_from_cache(model, "config.json")
+    return Path(config).parent if isinstance(config, str) else None

@@ -1,0 +1,222 @@
+"""Many files at once, here or at any fsspec address: which are read, which are written, and Parquet as lines."""
+
+from __future__ import annotations
+
+import json
+import os
+import posixpath
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from weft.errors import FormatError, MissingExtraError, SettingError, WeftError
+
+Write = Callable[[bytes], object]
+Open = Callable[[str], AbstractContextManager[Write]]
+
+_ENDINGS = (".gz", ".xz", ".zst", ".txt", ".tsv", ".jsonl", ".json", ".parquet")
+_PARQUET = ".parquet"
+_ROWS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One file to align, or two parallel ones, and where its links go."""
+
+    source: str
+    target: str | None
+    output: str
+    shown: tuple[str, str | None] = field(default=("", None), compare=False)
+    """The inputs as messages name them: relative paths stay relative for the user, while workers need whole ones."""
+
+
+def plan(source: str, target: str | None, output: str, ending: str) -> list[Task]:
+    """Match inputs and outputs. A star in OUTPUT stands for the input's name without its endings.
+
+    Args:
+        source: a file, a folder, or a pattern with stars; a path or an fsspec address.
+        target: likewise for the other side; its files are matched in order of their names.
+        output: a file for one file; a folder, or a name with a star, for several.
+        ending: how files in an output folder end.
+    """
+    if "-" in (source, target, output):
+        raise SettingError("the Ray engine goes from files to files: name INPUT and --output.")
+    sources = expand(source)
+    targets: list[str] | list[None] = expand(target) if target is not None else [None] * len(sources)
+    if len(sources) != len(targets):
+        raise WeftError(f"{source} is {len(sources)} files but {target} is {len(targets)}; each needs its partner.")
+    if sources == [_absolute(source)] and "*" not in output:
+        return [Task(sources[0], targets[0], _absolute(output), (source, target))]
+    pattern = _absolute(output if "*" in output else f"{output.rstrip('/')}/*{ending}")
+    tasks = [
+        Task(one, other, pattern.replace("*", _stem(one)), (_named(one, source), other and _named(other, source)))
+        for one, other in zip(sources, targets, strict=True)
+    ]
+    if len({task.output for task in tasks}) < len(tasks):
+        raise WeftError(f"several files of {source} would be written to the same output; their names must differ.")
+    return tasks
+
+
+def expand(address: str) -> list[str]:
+    """The files behind a path, a folder or a pattern, in order of their names."""
+    system, path = _system(address)
+    if "*" in path or "?" in path:
+        found = [name for name in system.glob(path) if not system.isdir(name)]
+    elif system.isdir(path):
+        found = [entry["name"] for entry in system.ls(path, detail=True) if entry["type"] == "file"]
+    elif system.exists(path):
+        return [_absolute(address)]
+    else:
+        raise WeftError(f"{address}: No such file or directory.")
+    found = [name for name in found if not posixpath.basename(name).startswith((".", "_"))]
+    if not found:
+        raise WeftError(f"{address}: there is no file to align.")
+    return sorted(name if _is_local(address) else system.unstrip_protocol(name) for name in found)
+
+
+@contextmanager
+def fetched(address: str) -> Iterator[tuple[str, bool]]:
+    """A file on this machine with the lines of `address`, and whether these are JSON because it was Parquet."""
+    if address.endswith(_PARQUET):
+        with TemporaryDirectory(prefix="weft-") as folder:
+            copy = os.path.join(folder, "rows.jsonl")
+            _rows_as_lines(address, copy)
+            yield copy, True
+    elif _is_local(address):
+        yield address, False
+    else:
+        with TemporaryDirectory(prefix="weft-") as folder:
+            copy = os.path.join(folder, posixpath.basename(address))
+            system, path = _system(address)
+            system.get_file(path, copy)
+            yield copy, False
+
+
+@contextmanager
+def writing(address: str, open_text: Open, *, json_lines: bool) -> Iterator[Write]:
+    """How to write lines to `address`, where they appear all together or not at all.
+
+    `open_text` writes a text file on this machine, compressed as its name says; object stores and Parquet get what
+    it wrote when it is complete.
+    """
+    system, path = _system(address)
+    system.makedirs(posixpath.dirname(path) or ".", exist_ok=True)
+    if _is_local(address) and not address.endswith(_PARQUET):
+        with open_text(address) as write:
+            yield write
+        return
+    with TemporaryDirectory(prefix="weft-", dir=os.path.dirname(path) if _is_local(address) else None) as folder:
+        copy = os.path.join(folder, posixpath.basename(path))
+        with _table(copy, json_lines) if address.endswith(_PARQUET) else open_text(copy) as write:
+            yield write
+        if _is_local(address):
+            os.replace(copy, path)
+        else:
+            system.put_file(copy, path)
+
+
+def _rows_as_lines(address: str, copy: str) -> None:
+    parquet = _parquet()
+    system, path = _system(address)
+    with system.open(path, "rb") as file, open(copy, "w", encoding="utf-8", newline="\n") as lines:
+        try:
+            table = parquet.ParquetFile(file)
+        except (ValueError, OSError) as error:
+            raise FormatError(address, None, f"this is no Parquet file ({error}).") from error
+        if missing := {"source", "target"} - set(table.schema_arrow.names):
+            found = ", ".join(table.schema_arrow.names)
+            raise FormatError(address, None, f"expected the column {min(missing)}, found the columns {found}.")
+        for batch in table.iter_batches(_ROWS, columns=["source", "target"]):
+            for row in batch.to_pylist():
+                lines.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+@contextmanager
+def _table(path: str, json_lines: bool) -> Iterator[Write]:
+    """Lines as rows: JSON becomes columns, other lines are the one column `links`."""
+    import pyarrow
+
+    writer: Any = None
+
+    def write(data: bytes) -> None:
+        nonlocal writer
+        lines = data.decode().split("\n")[:-1]
+        rows = [_row(json.loads(line)) for line in lines] if json_lines else [{"links": line} for line in lines]
+        table = pyarrow.Table.from_pylist(rows, schema=schema)
+        writer = writer or _parquet().ParquetWriter(path, schema)
+        writer.write_table(table)
+
+    schema = _schema(pyarrow) if json_lines else pyarrow.schema([("links", pyarrow.string())])
+    try:
+        yield write
+        if writer is None:
+            write(b"")
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def _schema(pyarrow: Any) -> Any:
+    words, number = pyarrow.list_(pyarrow.string()), pyarrow.int32()
+    link = pyarrow.struct([("source", number), ("target", number), ("score", pyarrow.float64())])
+    places = pyarrow.list_(pyarrow.list_(number))
+    return pyarrow.schema(
+        [
+            ("source", words),
+            ("target", words),
+            ("links", pyarrow.list_(link)),
+            ("score", pyarrow.float64()),
+            ("source_text", pyarrow.string()),
+            ("source_offsets", places),
+            ("target_text", pyarrow.string()),
+            ("target_offsets", places),
+        ]
+    )
+
+
+def _row(record: dict[str, Any]) -> dict[str, Any]:
+    names = ("source", "target", "score")
+    return {**record, "links": [dict(zip(names, link, strict=False)) for link in record["links"]]}
+
+
+def _stem(address: str) -> str:
+    name = posixpath.basename(address)
+    while (shorter := next((name.removesuffix(end) for end in _ENDINGS if name.endswith(end)), "")) != "":
+        name = shorter
+    return name
+
+
+def _is_local(address: str) -> bool:
+    return "://" not in address and "::" not in address
+
+
+def _named(path: str, given: str) -> str:
+    """A file as the user would name it, who gave a folder or a pattern."""
+    return path if not _is_local(path) or os.path.isabs(given) else os.path.relpath(path)
+
+
+def _absolute(address: str) -> str:
+    """Workers may stand in other folders."""
+    return os.path.abspath(address) if _is_local(address) else address
+
+
+def _system(address: str) -> tuple[Any, str]:
+    try:
+        import fsspec
+    except ImportError as error:
+        raise MissingExtraError("ray", "Reading many files at once") from error
+    try:
+        system, path = fsspec.core.url_to_fs(_absolute(address))
+    except (ImportError, ValueError) as error:
+        raise WeftError(f"{address}: {error}") from error
+    return system, path
+
+
+def _parquet() -> Any:
+    try:
+        from pyarrow import parquet
+    except ImportError as error:
+        raise MissingExtraError("ray", "Parquet") from error
+    return parquet

@@ -1,0 +1,162 @@
+"""What an unfinished run has done so far, and what it was doing: a small JSON file that is always whole."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from weft.errors import FormatError, LineCountError
+from weft.text.lines import read_lines
+
+MANIFEST = "manifest.json"
+_DIGEST_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A file as it was when the run began."""
+
+    lines: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A finished range of lines: its input and its output, by checksum."""
+
+    first: int
+    lines: int
+    input: str
+    output: str
+    long_sentences: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The run's identity, and its finished shards by number."""
+
+    shards: int
+    inputs: tuple[Input, ...]
+    identity: dict[str, Any]
+    finished: dict[int, Shard] = field(default_factory=dict)
+
+    def with_shard(self, number: int, shard: Shard) -> Manifest:
+        """A copy in which one more shard is finished."""
+        return replace(self, finished={**self.finished, number: shard})
+
+    def store(self, folder: Path) -> None:
+        """Write it so that a reader finds the old one or the new one, never half of one."""
+        file = WholeFile(folder / MANIFEST)
+        try:
+            file.write(json.dumps(asdict(self), indent=1).encode())
+            file.keep()
+        finally:
+            file.drop()
+
+    @classmethod
+    def load(cls, folder: Path) -> Manifest:
+        """Read it back; a file that is no manifest is named."""
+        path = folder / MANIFEST
+        try:
+            record = json.loads(path.read_bytes())
+            return cls(
+                shards=record["shards"],
+                inputs=tuple(Input(**part) for part in record["inputs"]),
+                identity=record["identity"],
+                finished={int(number): Shard(**shard) for number, shard in record["finished"].items()},
+            )
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            message = f"this is no manifest of a sharded run. Remove the folder {folder} and begin again."
+            raise FormatError(str(path), None, message) from error
+
+    def differences(self, now: Manifest) -> Iterator[str]:
+        """What the run that wants to go on does otherwise, each in a few words."""
+        if len(self.inputs) != len(now.inputs) or self.inputs != now.inputs:
+            yield from _input_differences(self.inputs, now.inputs)
+        if self.shards != now.shards:
+            yield f"--shards was {self.shards}, now {now.shards}"
+        for name in sorted(self.identity.keys() | now.identity.keys()):
+            before, after = self.identity.get(name), now.identity.get(name)
+            if before != after:
+                yield f"{name} was {_shown(before)}, now {_shown(after)}"
+
+
+def _input_differences(before: tuple[Input, ...], now: tuple[Input, ...]) -> Iterator[str]:
+    if len(before) != len(now):
+        yield f"the input was {len(before)} file{'s' * (len(before) > 1)}, now {len(now)}"
+        return
+    for name, old, new in zip(("the input", "the target file"), before, now, strict=False):
+        if old.lines != new.lines:
+            yield f"{name} had {old.lines:,} lines, now {new.lines:,}"
+        elif old.digest != new.digest:
+            yield f"{name} has as many lines but other text"
+
+
+def _shown(value: object) -> str:
+    return "not set" if value is None else str(value)
+
+
+def survey(*paths: str) -> tuple[Input, ...]:
+    """Count and sum up the lines of files that belong together; damage is found here, before any work is done."""
+    inputs = tuple(_survey(path) for path in paths)
+    if len({input.lines for input in inputs}) > 1:
+        raise LineCountError([(path, input.lines) for path, input in zip(paths, inputs, strict=True)])
+    return inputs
+
+
+def _survey(path: str) -> Input:
+    digest = checksum()
+    lines = 0
+    for line in read_lines(path):
+        digest.update(line)
+        digest.update(b"\n")
+        lines += 1
+    return Input(lines, digest.hexdigest())
+
+
+def checksum(data: bytes = b"") -> hashlib.blake2b:
+    """A checksum to which more can be added; fast, and long enough that no two ranges share one by chance."""
+    return hashlib.blake2b(data, digest_size=_DIGEST_BYTES)
+
+
+class WholeFile:
+    """A file that takes its name only when all of it is on the disk. A full disk gives an error with that name."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._temporary = path.with_name(f"{path.name}.partial")
+        with self._naming():
+            self._file = open(self._temporary, "wb")  # noqa: SIM115 - closed by keep or drop
+
+    def write(self, data: bytes) -> None:
+        """Add to it."""
+        with self._naming():
+            self._file.write(data)
+
+    def keep(self) -> None:
+        """It is complete."""
+        with self._naming():
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            os.replace(self._temporary, self._path)
+
+    def drop(self) -> None:
+        """It will not be needed, or could not be written; what is buffered may not fit on the disk either."""
+        with contextlib.suppress(OSError):
+            self._file.close()
+        self._temporary.unlink(missing_ok=True)
+
+    @contextmanager
+    def _naming(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self._path)) from error

@@ -1,0 +1,312 @@
+"""The Ray engine: tasks read files and cut chunks, a pool of actors aligns them, the driver writes them in order.
+
+Reading, aligning and writing overlap; Ray Data holds the readers back when the aligners cannot keep up, and runs
+again what a lost worker had in hand. A chunk is the same chunk as on one machine, so the links are the same too.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import pickle
+import re
+import socket
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stdout
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any, NamedTuple, cast
+
+from weft.distributed.chunks import Chunk, Description, Finished, Job, Worker, cut, portable
+from weft.distributed.files import Open, Task, Write, fetched, writing
+from weft.distributed.workers import portion_size
+from weft.encoding.batching import side_by_side
+from weft.errors import FormatError, MissingExtraError, WeftError
+
+try:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # aligning should tell nobody
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what matters reaches the user as one sentence
+    import pyarrow
+    import ray
+    import ray.data
+except ImportError as error:  # pragma: no cover - a test without the extra covers it in a process of its own
+    raise MissingExtraError("ray", "The Ray engine") from error
+
+# Blocks of a few chunks: small enough that one file keeps many workers busy.
+_BLOCK_BYTES = 1 << 19
+_READER_CPUS = 0.5
+_SECONDS_TO_ANSWER = 10
+_WORKERS_A_READER = 4
+_PREFIX = re.compile(r"^(?:\x1b\[[0-9;]*m|\(\w+\)|\s)+")
+_AFTER_SENTENCE = re.compile(r"(?<=\.) .*")
+
+
+class _Report(NamedTuple):
+    """A FormatError that can be sent; its file is called what the user called it, not what a copy is called."""
+
+    path: str
+    line: int | None
+    message: str
+    byte: int | None
+
+    @classmethod
+    def of(cls, error: FormatError, shown: Mapping[str | None, str | None]) -> _Report:
+        place = ":".join(str(part) for part in (error.path, error.line, error.byte) if part is not None)
+        message = str(error).removeprefix(f"{place}: ")
+        return cls(shown.get(error.path) or error.path, error.line, message, error.byte)
+
+    def error(self) -> FormatError:
+        return FormatError(self.path, self.line, self.message, byte=self.byte)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """What travels between readers, aligners and the driver: a chunk, what became of it, or the end of a file."""
+
+    file: int
+    work: Chunk | Finished | None = None
+    bad: Sequence[_Report] = ()
+    error: WeftError | None = None
+
+
+class RayRun:
+    """Aligns files on a Ray cluster."""
+
+    def __init__(self, job: Job, tasks: Sequence[Task], *, workers: int | None, gpu: bool) -> None:
+        self._job = job
+        self._tasks = tasks
+        self._workers = workers
+        self._gpu = gpu
+        self.lines = 0
+        self.long_sentences = 0
+
+    def work(
+        self,
+        address: str | None,
+        open_text: Open,
+        *,
+        json_lines: bool,
+        on_error: Callable[[FormatError], None],
+        say: Callable[[str], None],
+    ) -> Iterator[int]:
+        """Write every output; yields the number of lines of each chunk. `say` gets remarks on the settings."""
+        with redirect_stdout(_Heard(say)), _cluster(address, self._workers), ExitStack() as stack:
+            write: Write | None = None
+            for piece in self._pieces(say):
+                for report in piece.bad:
+                    on_error(report.error())
+                if piece.error is not None:
+                    raise piece.error
+                if write is None:
+                    output = self._tasks[piece.file].output
+                    write = stack.enter_context(writing(output, open_text, json_lines=json_lines))
+                if isinstance(piece.work, Finished):
+                    write(piece.work.output)
+                    self.lines += piece.work.lines
+                    self.long_sentences += piece.work.long_sentences
+                    yield piece.work.lines
+                else:
+                    stack.close()
+                    write = None
+
+    def _pieces(self, say: Callable[[str], None]) -> Iterator[_Piece]:
+        """The finished chunks of all files in order, and a piece without work at the end of each file."""
+        gpus = 1 if self._gpu and _gpus() else 0
+        description = self._description(gpus)
+        for remark in description.remarks:
+            say(remark)
+        workers = self._workers or _usual_workers(gpu=self._gpu)
+        files = ray.data.from_items(
+            [{"file": k} for k in range(len(self._tasks))], override_num_blocks=len(self._tasks)
+        )
+        read = files.map_batches(
+            _read,
+            fn_args=(self._job, self._tasks, description.chunk_words),
+            batch_size=1,
+            batch_format="pyarrow",
+            num_cpus=_READER_CPUS,
+            concurrency=min(len(self._tasks), 1 + workers // _WORKERS_A_READER),
+        )
+        aligned = read.map_batches(
+            _Aligning,
+            fn_constructor_args=(self._job, description.chunks_at_once),
+            batch_size=portion_size(description.chunks_at_once),
+            batch_format="pyarrow",
+            compute=ray.data.ActorPoolStrategy(size=workers),
+            num_cpus=1,
+            num_gpus=gpus or None,
+        )
+        try:
+            for table in aligned.iter_batches(batch_size=None, batch_format="pyarrow"):
+                yield from map(pickle.loads, table["piece"].to_pylist())
+        except ray.exceptions.RayError as error:
+            raise WeftError(f"Ray gave up: {_first_line(error)}") from error
+
+    def _description(self, gpus: int) -> Description:
+        """Ask a worker, where the model can be loaded; its process must not sit on a GPU afterwards."""
+        ask = ray.remote(num_cpus=_READER_CPUS, num_gpus=gpus, max_calls=1)(_describe)
+        try:
+            said = ray.get(ask.remote(self._job))
+        except ray.exceptions.RayError as error:
+            raise WeftError(f"Ray gave up: {_first_line(error)}") from error
+        if isinstance(said, WeftError):
+            raise said
+        return cast(Description, said)
+
+
+def _describe(job: Job) -> Description | WeftError:
+    """Runs in a Ray task. Errors are results: Ray would try again and wrap them."""
+    try:
+        return job.load().describe()
+    except (WeftError, OSError) as error:
+        return _told(error)
+
+
+def _read(table: Any, job: Job, tasks: Sequence[Task], words: int) -> Iterator[Any]:
+    """Runs in a Ray task: one file to chunks."""
+    for number in table["file"].to_pylist():
+        for piece in _read_file(number, job, tasks[number], words):
+            yield _row(piece)
+
+
+def _read_file(number: int, job: Job, task: Task, words: int) -> Iterator[_Piece]:
+    bad: list[_Report] = []
+    try:
+        with ExitStack() as stack:
+            source, jsonl = stack.enter_context(fetched(task.source))
+            target = stack.enter_context(fetched(task.target))[0] if task.target is not None else None
+            shown = dict(zip((source, target), task.shown, strict=True))
+            try:
+                items = job.read(source, target, lambda error: bad.append(_Report.of(error, shown)), jsonl=jsonl)
+                for chunk in cut(items, words):
+                    yield _Piece(number, chunk, tuple(bad))
+                    bad.clear()
+            except FormatError as error:
+                raise _Report.of(error, shown).error() from error
+    except (WeftError, OSError) as error:
+        yield _Piece(number, error=_told(error))
+    else:
+        yield _Piece(number)
+
+
+class _Aligning:
+    """Runs in a Ray actor: a model that stays loaded."""
+
+    def __init__(self, job: Job, at_once: int) -> None:
+        self._job = job
+        self._at_once = at_once
+        self._worker: Worker | None = None
+        self._loading = Lock()
+
+    def __call__(self, table: Any) -> Iterator[Any]:
+        pieces = [pickle.loads(data) for data in table["piece"].to_pylist()]
+        for _, piece in side_by_side(self._aligned, pieces, self._at_once):
+            yield _row(piece)
+
+    def _aligned(self, piece: _Piece) -> _Piece:
+        if not isinstance(piece.work, Chunk):
+            return piece
+        try:
+            return replace(piece, work=self._loaded()(piece.work))
+        except (WeftError, OSError) as error:
+            return replace(piece, work=None, error=_told(error))
+
+    def _loaded(self) -> Worker:
+        with self._loading:
+            if self._worker is None:
+                self._worker = self._job.load()
+            return self._worker
+
+
+def _row(piece: _Piece) -> Any:
+    return pyarrow.table({"piece": pyarrow.array([pickle.dumps(piece)], pyarrow.large_binary())})
+
+
+def _told(error: WeftError | OSError) -> WeftError:
+    if isinstance(error, WeftError):
+        return portable(error)
+    return WeftError(f"{error.filename}: {error.strerror}." if error.filename is not None else str(error))
+
+
+@contextmanager
+def _cluster(address: str | None, workers: int | None) -> Iterator[None]:
+    """Join a cluster, or start one on this machine with room for the readers beside the workers."""
+    cores = None if address else max(os.cpu_count() or 1, workers or 1) + 1
+    try:
+        _knock(address)
+        with _silent_stderr():
+            ray.init(
+                address or "local",
+                num_cpus=cores,
+                include_dashboard=None if address else False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
+    except (OSError, RuntimeError, ValueError) as error:
+        raise WeftError(f"cannot reach a Ray cluster at {address}: {_first_line(error)}") from error
+    context = ray.data.DataContext.get_current()
+    context.target_max_block_size = _BLOCK_BYTES
+    context.execution_options.preserve_order = True
+    context.enable_progress_bars = False
+    for name in ("ray", "ray.data"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            yield
+    finally:
+        ray.shutdown()
+
+
+def _knock(address: str | None) -> None:
+    """Ray tries for minutes to reach a machine; that nobody is there is known in seconds."""
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    if colon and port.isdigit():
+        socket.create_connection((host, int(port)), timeout=_SECONDS_TO_ANSWER).close()
+
+
+class _Heard(io.TextIOBase):
+    """Ray tells on stdout of workers that died; the user hears the first sentence of each kind of news, on stderr."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._said: set[str] = set()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        for line in text.splitlines():
+            sentence = _AFTER_SENTENCE.sub("", _PREFIX.sub("", line))
+            if sentence and sentence not in self._said:
+                self._said.add(sentence)
+                self._say(f"Ray: {sentence}")
+        return len(text)
+
+
+@contextmanager
+def _silent_stderr() -> Iterator[None]:
+    """Ray's core announces its log level past all of Python's logging; what fails is raised as well."""
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def _gpus() -> int:
+    return int(ray.cluster_resources().get("GPU", 0))
+
+
+def _usual_workers(*, gpu: bool) -> int:
+    """One for each GPU; without GPUs one for each machine, since a model uses all cores of its machine."""
+    return (_gpus() if gpu else 0) or len([node for node in ray.nodes() if node["Alive"]])
+
+
+def _first_line(error: Exception) -> str:
+    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -1,0 +1,200 @@
+"""A file-to-file run that survives a kill: ranges of lines are finished one by one and joined at the end.
+
+Beside the output lies a folder with one file for each finished range and a manifest. A shard counts only once the
+manifest names it, and the manifest only changes as a whole, so a run can be killed at any moment: at worst the shard
+it was working on is made again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from shutil import rmtree
+
+from weft.distributed.chunks import Chunk, Finished
+from weft.distributed.manifest import MANIFEST, Manifest, Shard, WholeFile, checksum
+from weft.distributed.workers import Workers
+from weft.errors import FormatError, WeftError
+
+_BLOCK = 1 << 20
+_UNIT, _SIDE = "\x1f", "\x1e"
+_NO_LOCK = -1
+
+
+class ShardedRun:
+    """The shards of one output file: which are there, which are to be made, and how they become the file."""
+
+    def __init__(self, output: str, manifest: Manifest, *, resume: bool) -> None:
+        self.folder = Path(f"{output}.shards")
+        self.lines = manifest.inputs[0].lines
+        self._begun: dict[int, _Range] = {}
+        self._lock = _locked_folder(self.folder)
+        try:
+            self._manifest = self._continued(manifest, resume=resume)
+        except BaseException:
+            self.close()
+            raise
+
+    def _continued(self, wanted: Manifest, *, resume: bool) -> Manifest:
+        if not (self.folder / MANIFEST).exists():
+            if any(path.suffix != ".partial" for path in self.folder.iterdir()):
+                raise WeftError(f"{self.folder} holds files that are not weft's; remove it or choose another --output.")
+            wanted.store(self.folder)
+            return wanted
+        found = Manifest.load(self.folder)
+        if not resume:
+            raise WeftError(
+                f"{self.folder} holds an unfinished run with {len(found.finished)} of {found.shards} shards. "
+                "Go on with it by --resume, or remove the folder to begin again."
+            )
+        if differences := list(found.differences(wanted)):
+            raise WeftError(
+                f"{self.folder} belongs to another run: {'; '.join(differences)}. "
+                "Give what that run was given, or remove the folder to begin again."
+            )
+        there = {number: shard for number, shard in found.finished.items() if self._path(number).exists()}
+        for number, shard in there.items():
+            for _ in self._checked(number, shard):
+                pass
+        return replace(found, finished=there)
+
+    @property
+    def finished(self) -> int:
+        """How many shards are done."""
+        return len(self._manifest.finished)
+
+    @property
+    def long_sentences(self) -> int:
+        """Sentences of all shards that were longer than the encoder takes."""
+        return sum(shard.long_sentences for shard in self._manifest.finished.values())
+
+    def work(self, chunks: Iterable[Chunk], workers: Workers) -> Iterator[int]:
+        """Make the shards that are missing; yields how many lines were aligned, chunk by chunk."""
+        file: WholeFile | None = None
+        current = -1
+        try:
+            for done in workers.align(self._missing(chunks)):
+                number = self._number(done.first)
+                if number != current:
+                    self._finish(current, file)
+                    current, file = number, WholeFile(self._path(number))
+                assert file is not None
+                file.write(done.output)
+                self._begun[number].add_output(done)
+                yield done.lines
+            self._finish(current, file)
+        finally:
+            if file is not None:
+                file.drop()
+
+    def _missing(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+        """Pass on the chunks of unfinished shards; those of finished ones must hold what they held then."""
+        current = -1
+        for chunk in chunks:
+            number = self._number(chunk.first)
+            if number != current:
+                self._compare(current)
+                current = number
+                self._begun[number] = _Range(chunk.first)
+            self._begun[number].add_input(chunk)
+            if number not in self._manifest.finished:
+                yield chunk
+        self._compare(current)
+
+    def _compare(self, number: int) -> None:
+        """The file is the same; but another version of a segmenter may find other words in it."""
+        shard = self._manifest.finished.get(number)
+        if shard and not self._begun.pop(number).same_input(shard):
+            raise WeftError(
+                f"{self._path(number)} belongs to another run: lines {shard.first:,} to "
+                f"{shard.first + shard.lines - 1:,} of the input are read as other words than before. "
+                f"Remove the folder {self.folder} to begin again."
+            )
+
+    def _finish(self, number: int, file: WholeFile | None) -> None:
+        if file is not None:
+            file.keep()
+            self._manifest = self._manifest.with_shard(number, self._begun.pop(number).shard())
+            self._manifest.store(self.folder)
+
+    def joined(self) -> Iterator[bytes]:
+        """The whole output, piece by piece; a shard that was changed since it was written is named."""
+        for number, shard in sorted(self._manifest.finished.items()):
+            yield from self._checked(number, shard)
+
+    def remove(self) -> None:
+        """The output is in its place: forget the shards."""
+        rmtree(self.folder)
+        self.close()
+
+    def close(self) -> None:
+        """Let others use the folder."""
+        if self._lock != _NO_LOCK:
+            os.close(self._lock)
+            self._lock = _NO_LOCK
+
+    def _checked(self, number: int, shard: Shard) -> Iterator[bytes]:
+        path = self._path(number)
+        digest = checksum()
+        with open(path, "rb") as file:
+            while block := file.read(_BLOCK):
+                digest.update(block)
+                yield block
+        if digest.hexdigest() != shard.output:
+            message = "this shard is damaged. Remove the file and use --resume to make it again."
+            raise FormatError(str(path), None, message)
+
+    def _number(self, line: int) -> int:
+        """Which shard a chunk belongs to that begins with this line."""
+        return (line - 1) * self._manifest.shards // self.lines
+
+    def _path(self, number: int) -> Path:
+        return self.folder / f"{number:05}"
+
+
+class _Range:
+    """A shard in the making."""
+
+    def __init__(self, first: int) -> None:
+        self._first = first
+        self._lines = 0
+        self._input = checksum()
+        self._output = checksum()
+        self._long = 0
+
+    def add_input(self, chunk: Chunk) -> None:
+        self._lines += len(chunk.items)
+        for item in chunk.items:
+            sides = _SIDE.join((_UNIT.join(item.pair.source), _UNIT.join(item.pair.target)))
+            self._input.update(f"{sides}\n".encode("utf-8", "surrogatepass"))
+
+    def add_output(self, done: Finished) -> None:
+        self._output.update(done.output)
+        self._long += done.long_sentences
+
+    def same_input(self, shard: Shard) -> bool:
+        return (self._first, self._lines, self._input.hexdigest()) == (shard.first, shard.lines, shard.input)
+
+    def shard(self) -> Shard:
+        return Shard(self._first, self._lines, self._input.hexdigest(), self._output.hexdigest(), self._long)
+
+
+def _locked_folder(folder: Path) -> int:
+    """Make the folder if need be and keep other runs out of it; the lock dies with this process."""
+    folder.mkdir(exist_ok=True)
+    try:
+        import fcntl
+    except ImportError:  # pragma: no cover - Windows has none
+        return _NO_LOCK
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(lock)
+        raise WeftError(f"another run is writing to {folder}; wait for it to end.") from error
+    except OSError:  # some network file systems know no locks
+        os.close(lock)
+        return _NO_LOCK
+    return lock

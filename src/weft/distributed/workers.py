@@ -1,0 +1,174 @@
+"""Chunks through one process or several, in order: one process for each GPU, each with a model that stays loaded."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
+from itertools import islice
+from multiprocessing import connection
+from typing import Any
+
+from weft.distributed.chunks import Chunk, Description, Finished, Job, Worker, portable
+from weft.encoding.batching import side_by_side
+from weft.errors import WeftError
+
+# Portions that wait for each worker: enough that it never idles, few enough that memory stays flat.
+_AHEAD = 2
+# Chunks a portion holds for each one that a worker works on at a time.
+_CHUNKS_A_PORTION = 2
+
+
+class Workers:
+    """Aligns chunks in `count` processes; with one, in this process. Use it in a `with` block."""
+
+    def __init__(self, job: Job, count: int = 1, gpus: Sequence[str] = ()) -> None:
+        self._job = job
+        self._count = count
+        self._gpus = gpus
+        self._pool: ProcessPoolExecutor | None = None
+        self._own: Worker | None = None
+        self._description: Description | None = None
+
+    def __enter__(self) -> Workers:
+        if self._count > 1:
+            # A forked copy of a process that has used CUDA or threads is broken from the start.
+            context = multiprocessing.get_context("spawn")
+            places = context.SimpleQueue()
+            for number in range(self._count):
+                places.put(self._gpus[number % len(self._gpus)] if self._gpus else None)
+            self._pool = ProcessPoolExecutor(self._count, context, _begin, (self._job, places))
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def describe(self) -> Description:
+        """What the loaded model says about itself."""
+        if self._description is None:
+            if self._pool is None:
+                self._own = self._job.load()
+                self._description = self._own.describe()
+            else:
+                self._description = _result(self._pool.submit(_describe))
+        return self._description
+
+    def align(self, chunks: Iterable[Chunk], *, at_once: int | None = None) -> Iterator[Finished]:
+        """Results in the order of the chunks; only a few chunks are read ahead, and none with `at_once` = 1."""
+        description = self.describe()
+        at_once = at_once or description.chunks_at_once
+        if self._own is not None:
+            yield from in_threads(self._own, chunks, at_once)
+            return
+        assert self._pool is not None, "workers are used in a with block"
+        waiting: deque[Future[list[Finished]]] = deque()
+        for portion in portions(chunks, at_once):
+            waiting.append(self._pool.submit(_align, portion))
+            if len(waiting) >= _AHEAD * self._count:
+                yield from _result(waiting.popleft())
+        while waiting:
+            yield from _result(waiting.popleft())
+
+
+def in_threads(worker: Worker, chunks: Iterable[Chunk], at_once: int) -> Iterator[Finished]:
+    """Chunks through one model, as many at a time as it can use."""
+    return (done for _, done in side_by_side(worker, chunks, at_once))
+
+
+def portions(chunks: Iterable[Chunk], at_once: int) -> Iterator[list[Chunk]]:
+    """Chunks for one trip to a worker: as many as keep it busy."""
+    size = portion_size(at_once)
+    rest = iter(chunks)
+    while portion := list(islice(rest, size)):
+        yield portion
+
+
+def portion_size(at_once: int) -> int:
+    """One chunk for a worker that takes them one by one."""
+    return 1 if at_once == 1 else _CHUNKS_A_PORTION * at_once
+
+
+def visible_gpus() -> list[str]:
+    """The GPUs this process may use, as CUDA_VISIBLE_DEVICES names them."""
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if named is not None:
+        return [name.strip() for name in named.split(",") if name.strip() not in ("", "-1")]
+    try:
+        import torch
+    except ImportError:
+        return []
+    return [str(number) for number in range(torch.cuda.device_count())]
+
+
+def _result(future: Future[Any]) -> Any:
+    try:
+        return future.result()
+    except BrokenProcessPool as error:
+        raise WeftError(
+            "a worker process was killed, perhaps because memory ran out; use fewer --workers or --batch-tokens."
+        ) from error
+
+
+# What a worker process keeps between chunks.
+_job: Job | None = None
+_worker: Worker | None = None
+_warnings: list[str] = []
+
+
+def _begin(job: Job, places: Any) -> None:
+    """Set up a worker process; its GPU must be chosen before anything touches CUDA."""
+    global _job
+    gpu = places.get()
+    if gpu is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = gpu
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it too, and ends its workers in order
+    logging.getLogger("weft").addHandler(_Remembering())
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    _job = job
+
+
+def _leave_with_parent() -> None:
+    """A killed parent cannot say goodbye; without it there is nobody to work for."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+
+class _Remembering(logging.Handler):
+    """Keeps warnings for the parent, so that they are said once and not by every worker."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        _warnings.append(record.getMessage())
+
+
+def _loaded() -> Worker:
+    global _worker
+    if _worker is None:
+        assert _job is not None, "workers begin with _begin"
+        _worker = _job.load()
+    return _worker
+
+
+def _describe() -> Description:
+    try:
+        said = _loaded().describe()
+        return replace(said, remarks=[*_warnings, *said.remarks])
+    except WeftError as error:
+        raise portable(error) from None
+
+
+def _align(portion: list[Chunk]) -> list[Finished]:
+    try:
+        worker = _loaded()
+        return list(in_threads(worker, portion, worker.describe().chunks_at_once))
+    except WeftError as error:
+        raise portable(error) from None

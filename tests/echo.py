@@ -1,0 +1,64 @@
+"""A job without a model: it writes each pair's words, and does on request what real ones do by accident."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+
+from weft.distributed.chunks import Chunk, Description, Finished
+from weft.errors import SettingError
+from weft.text.pairs import read_pairs
+from weft.types import SentencePair
+
+
+@dataclass(frozen=True)
+class Item:
+    pair: SentencePair
+
+
+@dataclass(frozen=True)
+class EchoJob:
+    """`refuse` cannot load; `kill` is a line at which the process dies."""
+
+    refuse: bool = False
+    kill: int | None = None
+    at_once: int = 1
+
+    def read(self, path, target, on_error, *, jsonl=False):
+        pairs = read_pairs(path, target, format="jsonl" if jsonl else "auto", on_error=on_error)
+        return map(Item, pairs)
+
+    def load(self):
+        if self.refuse:
+            raise SettingError("this model is for admirers only.")
+        return EchoWorker(self)
+
+
+class EchoWorker:
+    def __init__(self, job: EchoJob) -> None:
+        self.job = job
+
+    def describe(self) -> Description:
+        identity = {"--model": "echo", "pid": os.getpid()}
+        return Description(identity, ("echoes have no calibration.",), 300, self.job.at_once)
+
+    def __call__(self, chunk: Chunk) -> Finished:
+        if self.job.kill in range(chunk.first, chunk.first + len(chunk.items)):
+            os.kill(os.getpid(), signal.SIGKILL)
+        lines = [f"{number} {' '.join(item.pair.source)}\n" for number, item in enumerate(chunk.items, chunk.first)]
+        return Finished(chunk.first, len(lines), "".join(lines).encode(), long_sentences=1)
+
+
+class SeeingJob(EchoJob):
+    """Writes which GPU its process may see."""
+
+    def load(self):
+        return SeeingWorker(self)
+
+
+class SeeingWorker(EchoWorker):
+    def __call__(self, chunk: Chunk) -> Finished:
+        time.sleep(0.1)  # so that there is work left when the last process has started
+        return Finished(chunk.first, 1, os.environ["CUDA_VISIBLE_DEVICES"].encode())

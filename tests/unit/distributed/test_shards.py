@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from echo import EchoJob, Item
+from weft.distributed.chunks import cut
+from weft.distributed.manifest import Input, Manifest, Shard, WholeFile, survey
+from weft.distributed.shards import ShardedRun
+from weft.distributed.workers import Workers
+from weft.errors import FormatError, LineCountError, WeftError
+from weft.types import SentencePair
+
+ITEMS = [Item(SentencePair((f"w{number}",) * (1 + number % 9), ("x",))) for number in range(1_000)]
+EXPECTED = b"".join(f"{k} {' '.join(item.pair.source)}\n".encode() for k, item in enumerate(ITEMS, 1))
+
+
+class Stop(Exception):  # noqa: N818 - it is no error
+    pass
+
+
+def manifest(shards: int, lines: int = 1_000, **identity: object) -> Manifest:
+    return Manifest(shards, (Input(lines, "digest"),), {"--model": "echo", **identity})
+
+
+def chunks(stop: int | None = None, items: list[Item] = ITEMS):
+    """Chunks of a few lines; the run is stopped after some of them."""
+    for number, chunk in enumerate(cut(items, words=50)):
+        if number == stop:
+            raise Stop
+        yield chunk
+
+
+def test_stopped_anywhere_and_resumed(tmp_path):
+    generator = random.Random(1)
+    count = len(list(chunks()))
+    for attempt in range(10):
+        output = f"{tmp_path}/{attempt}"
+        shards = generator.randint(1, 40)
+        stops = sorted(generator.choices(range(count), k=5))
+        with Workers(EchoJob()) as workers:
+            for stop in stops:
+                run = ShardedRun(output, manifest(shards), resume=True)
+                with pytest.raises(Stop):
+                    list(run.work(chunks(stop), workers))
+                run.close()
+            run = ShardedRun(output, manifest(shards), resume=True)
+            list(run.work(chunks(), workers))
+        assert b"".join(run.joined()) == EXPECTED
+        assert run.long_sentences == count
+        run.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_finished_is_not_done_again(tmp_path):
+    with Workers(EchoJob()) as workers:
+        run = ShardedRun(f"{tmp_path}/out", manifest(10), resume=False)
+        with pytest.raises(Stop):
+            list(run.work(chunks(stop=60), workers))
+        run.close()
+        assert (before := run.finished) > 3
+        again = ShardedRun(f"{tmp_path}/out", manifest(10), resume=True)
+        done = sum(again.work(chunks(), workers))
+    assert done == 1_000 - sum(shard.lines for shard in list(run._manifest.finished.values())[:before])
+
+
+def test_words_that_are_read_otherwise_are_noticed(tmp_path):
+    """The file may be the same while a new version of a segmenter finds other words."""
+    with Workers(EchoJob()) as workers:
+        run = ShardedRun(f"{tmp_path}/out", manifest(10), resume=False)
+        with pytest.raises(Stop):
+            list(run.work(chunks(stop=60), workers))
+        run.close()
+        again = ShardedRun(f"{tmp_path}/out", manifest(10), resume=True)
+        changed = [Item(SentencePair(("other",), ("x",))), *ITEMS[1:]]
+        with pytest.raises(WeftError, match=r"lines 1 to 1.. of the input are read as other words than before"):
+            list(again.work(chunks(items=changed), workers))
+
+
+def test_a_manifest_comes_back_as_it_was(tmp_path):
+    whole = manifest(3, layer=None).with_shard(2, Shard(5, 7, "in", "out", 1))
+    whole.store(tmp_path)
+    assert Manifest.load(tmp_path) == whole
+    assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"shards": 1}', '{"shards": 1, "inputs": 3}', "\x00"])
+def test_what_is_no_manifest_is_named(tmp_path, content):
+    (tmp_path / "manifest.json").write_text(content)
+    with pytest.raises(FormatError, match=r"manifest.json: this is no manifest of a sharded run\. Remove the folder"):
+        Manifest.load(tmp_path)
+
+
+def test_differences_are_named():
+    before = Manifest(3, (Input(5, "a"), Input(5, "b")), {"--layer": None, "--method": "ot"})
+    assert list(before.differences(before)) == []
+    now = Manifest(4, (Input(5, "a"), Input(5, "c")), {"--layer": 8, "--method": "ot"})
+    assert list(before.differences(now)) == [
+        "the target file has as many lines but other text",
+        "--shards was 3, now 4",
+        "--layer was not set, now 8",
+    ]
+    assert list(before.differences(Manifest(3, (Input(5, "a"),), before.identity))) == ["the input was 2 files, now 1"]
+
+
+def test_files_are_surveyed(tmp_path):
+    for name, text in (("a", "x\ny\n"), ("b", "x\ny"), ("c", "x\r\nz\n"), ("d", "x\n")):
+        (tmp_path / name).write_bytes(text.encode())
+    one, two = survey(str(tmp_path / "a"), str(tmp_path / "b"))
+    assert one == two
+    assert one.lines == 2
+    assert survey(str(tmp_path / "c"))[0].digest != one.digest
+    with pytest.raises(LineCountError):
+        survey(str(tmp_path / "a"), str(tmp_path / "d"))
+
+
+def test_a_whole_file_is_there_or_not(tmp_path):
+    file = WholeFile(tmp_path / "x")
+    file.write(b"data")
+    assert not (tmp_path / "x").exists()
+    file.drop()
+    assert list(tmp_path.iterdir()) == []
+    file = WholeFile(tmp_path / "x")
+    file.write(b"data")
+    file.keep()
+    file.drop()
+    assert (tmp_path / "x").read_bytes() == b"data"
+    with pytest.raises(OSError, match="nowhere/x"):
+        WholeFile(tmp_path / "nowhere" / "x")

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from echo import EchoJob, Item, SeeingJob
+from weft.aligner import Aligner
+from weft.distributed.chunks import Chunk, cut
+from weft.distributed.workers import Workers, visible_gpus
+from weft.encoding.standin import StandInEncoder
+from weft.errors import SettingError, WeftError
+from weft.types import SentencePair
+
+
+def items(count: int) -> list[Item]:
+    return [Item(SentencePair(tuple(f"w{number}" for _ in range(number % 40)), ("x",))) for number in range(count)]
+
+
+def expected(count: int) -> bytes:
+    return b"".join(f"{k} {' '.join(item.pair.source)}\n".encode() for k, item in enumerate(items(count), 1))
+
+
+@pytest.mark.parametrize(("count", "at_once"), [(1, 1), (1, 2), (2, 1), (3, 2)])
+def test_results_come_in_order(count, at_once):
+    with Workers(EchoJob(at_once=at_once), count) as workers:
+        description = workers.describe()
+        done = list(workers.align(cut(items(2_000), words=300)))
+    assert b"".join(part.output for part in done) == expected(2_000)
+    assert sum(part.lines for part in done) == 2_000
+    assert (description.identity["pid"] == os.getpid()) is (count == 1)
+    assert list(description.remarks) == ["echoes have no calibration."]
+
+
+def test_few_chunks_are_read_ahead():
+    taken = 0
+
+    def chunks():
+        nonlocal taken
+        for chunk in cut(items(1_000), words=10):
+            taken += 1
+            yield chunk
+
+    with Workers(EchoJob(), 2) as workers:
+        for number, _ in enumerate(workers.align(chunks()), start=1):
+            assert taken <= number + 4
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_error_keeps_its_sentence_and_its_exit_code(count):
+    with Workers(EchoJob(refuse=True), count) as workers:
+        with pytest.raises(SettingError, match="for admirers only"):
+            workers.describe()
+        with pytest.raises(SettingError, match="for admirers only"):
+            list(workers.align(cut(items(10), 300)))
+
+
+def test_a_killed_worker_is_told_in_a_sentence():
+    with Workers(EchoJob(kill=900), 2) as workers, pytest.raises(WeftError, match="a worker process was killed"):
+        list(workers.align(cut(items(2_000), words=300)))
+
+
+def test_chunks_are_the_aligners_own():
+    seen = []
+
+    class Watching(StandInEncoder):
+        def encode(self, sentences):
+            seen.append(len(sentences))
+            return super().encode(sentences)
+
+    given = [Item(SentencePair((f"s{k}",) * (k % 50 + 1), (f"t{k}",) * (k % 7 + 1))) for k in range(3_000)]
+    list(Aligner(Watching()).stream(item.pair for item in given))
+    chunks = list(cut(given, StandInEncoder.chunk_words))
+    assert [2 * len(chunk.items) for chunk in chunks] == seen
+    assert len(seen) > 3
+    assert [item for chunk in chunks for item in chunk.items] == given
+    assert [chunk.first for chunk in chunks] == [1 + sum(seen[:k]) // 2 for k in range(len(seen))]
+    assert isinstance(chunks[0], Chunk)
+
+
+@pytest.mark.parametrize(
+    ("named", "gpus"), [("0,1", ["0", "1"]), ("", []), ("-1", []), ("GPU-4f, MIG-77", ["GPU-4f", "MIG-77"])]
+)
+def test_gpus_are_those_that_may_be_seen(monkeypatch, named, gpus):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", named)
+    assert visible_gpus() == gpus
+
+
+def test_each_worker_sees_one_gpu():
+    job = SeeingJob()
+    with Workers(job, 4, gpus=["0", "GPU-4f"]) as workers:
+        seen = {done.output for done in workers.align(cut(items(400), words=100))}
+    assert seen == {b"0", b"GPU-4f"}
