@@ -19,7 +19,7 @@ from weft.encoding.onnx import OnnxEncoder
 from weft.encoding.torch import TorchEncoder
 from weft.errors import SettingError, WeftError
 from weft.models.export import Target, export_model
-from weft.models.quantise import eight_bits, four_bits, pack, unpack
+from weft.models.fewbits import eight_bits, four_bits, pack, unpack
 from weft.types import SentencePair
 
 WORDS = [tuple(sentence.split()) for sentence in SENTENCES]
