@@ -31,7 +31,7 @@ class Shape:
             "architectures": ["BertForMaskedLM"], "model_type": "bert", "vocab_size": self.vocabulary,
             "hidden_size": self.width, "num_hidden_layers": self.layers, "num_attention_heads": self.heads,
             "intermediate_size": self.inner, "max_position_embeddings": self.positions, "type_vocab_size": 2,
-            "hidden_act": "gelu", "layer_norm_eps": self.eps, "pad_token_id": 0, "tie_word_embeddings": True,
+            "hidden_act": "relu", "layer_norm_eps": self.eps, "pad_token_id": 0, "tie_word_embeddings": True,
             "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1, "initializer_range": 0.02,
         }  # fmt: skip
 
@@ -100,7 +100,7 @@ class FlatBert(nn.Module):
         for k in range(self.shape.layers):
             layer = f"bert.encoder.layer.{k}"
             x = self._norm(x + self._attention(x, layer, ends), f"{layer}.attention.output.LayerNorm")
-            inner = F.gelu(self._linear(x, f"{layer}.intermediate.dense"))
+            inner = F.relu(self._linear(x, f"{layer}.intermediate.dense"))
             x = self._norm(x + self._linear(inner, f"{layer}.output.dense"), f"{layer}.output.LayerNorm")
         return x
 
@@ -121,7 +121,7 @@ class FlatBert(nn.Module):
 
     def predictions(self, states: Tensor) -> Tensor:
         """Scores of all tokens at masked places, shape (places, vocabulary)."""
-        x = F.gelu(self._linear(states, "cls.predictions.transform.dense"))
+        x = F.relu(self._linear(states, "cls.predictions.transform.dense"))
         x = self._norm(x, "cls.predictions.transform.LayerNorm")
         return F.linear(x, self.weight("bert.embeddings.word_embeddings.weight"), self.weight("cls.predictions.bias"))
 

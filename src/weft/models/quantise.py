@@ -73,6 +73,9 @@ class _Graph:
     def value(self, name: str) -> Any:
         return numpy_helper.to_array(self.constants[name])
 
+    def is_vector(self, name: str) -> bool:
+        return name in self.constants and len(self.constants[name].dims) == 1
+
     def add(self, name: str, value: Any) -> str:
         self.graph.initializer.append(numpy_helper.from_array(value, name))
         return name
@@ -171,8 +174,10 @@ def _quantise_products(raw: Any, ranges: Ranges | None) -> None:
             quantised.add(states)
             nodes.append(_eight_bit_states(graph, states, ranges))
         nodes.extend(_integer_product(graph, node))
+    made = {name for node in nodes if node.op_type == "MatMulIntegerToFloat" for name in node.output}
     del raw.node[:]
-    raw.node.extend(nodes)
+    # An addition whose result a product now makes itself is there no more.
+    raw.node.extend(node for node in nodes if node.op_type != "Add" or not made.intersection(node.output))
 
 
 def _eight_bit_states(graph: _Graph, states: str, ranges: Ranges | None) -> Any:
@@ -199,6 +204,10 @@ def _integer_product(graph: _Graph, node: Any) -> Iterator[Any]:
         yield helper.make_node("QAttention", inputs, [result], domain=MICROSOFT, **attributes)
         return
     inputs = [f"{states}.int8", f"{name}.int8", f"{states}.scale", f"{name}.scale", f"{states}.zero"]
+    addition = graph.forward(result, "Add")
+    if addition and graph.is_vector(addition[0].input[1]):
+        inputs += ["", addition[0].input[1]]  # no zero points of weights, then the bias
+        result = addition[0].output[0]
     yield helper.make_node("MatMulIntegerToFloat", inputs, [result], domain=MICROSOFT)
 
 
