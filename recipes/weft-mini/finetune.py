@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from evaluate import held_out_aer
 from flatbert import FlatBert, Shape
-from packed import Array, Corpus, FlatBatch, flat_batch, read_shard
+from packed import MASK, SPECIAL_TOKENS, Array, Corpus, FlatBatch, flat_batch, read_shard
 from pretrain import EDGES, TEMPERATURE, Supply, alignment_loss, both_ways, denoised, fold, save
 from safetensors.torch import load_file
 from torch import Tensor
@@ -80,8 +80,8 @@ class Finetuning:
     def _loss(self, batch: FlatBatch, silver: bool) -> Tensor:
         ids = batch.ids
         if not silver and self.options.dropout:
-            hidden = (torch.rand(len(ids), device=ids.device) < self.options.dropout) & (ids > 4)
-            ids = ids.masked_fill(hidden, 4)
+            hidden = (torch.rand(len(ids), device=ids.device) < self.options.dropout) & (ids >= SPECIAL_TOKENS)
+            ids = ids.masked_fill(hidden, MASK)
         with torch.autocast(self.device, torch.bfloat16):
             states = self.model(ids, batch.positions, batch.types, batch.ends)
         total, linked = torch.zeros((), device=self.device), torch.zeros((), device=self.device)

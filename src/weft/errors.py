@@ -39,3 +39,9 @@ class MissingExtraError(WeftError, ImportError):
 
 class SettingError(WeftError, ValueError):
     """An option has a value that makes no sense; the command line exits with 2 for it."""
+
+
+def first_line(error: Exception) -> str:
+    """What another library's error says first; its kind if it says nothing."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weft.cli.badlines import BadLines
 from weft.cli.jobs import AlignJob
 from weft.cli.options import (
     AddressOption,
@@ -33,9 +34,9 @@ from weft.cli.options import (
     ThresholdOption,
     WorkersOption,
 )
-from weft.cli.output import only_one_stdin, open_output, say
+from weft.cli.output import on_screen, only_one_stdin, open_output, say
 from weft.cli.progress import counted
-from weft.cli.records import BadLines, OutputFormat
+from weft.cli.records import OutputFormat
 from weft.errors import SettingError
 from weft.extraction.choices import Scores
 from weft.text.pairs import PairFormat
@@ -94,14 +95,14 @@ def align(
     }
     languages = (source_language, target_language)
     job = AlignJob(model, settings, input_format, output_format, scores, raw, languages)
-    bad_lines = BadLines(strict=strict)
+    bad_lines = BadLines("It gets no links.", strict=strict)
     if engine is Engine.RAY:
         _refuse(shards=shards, resume=resume)
         total, long = _with_ray(job, input, target, output, bad_lines, workers=workers, address=address)
     else:
         _refuse(address=address)
         total, long = _locally(job, input, target, output, bad_lines, shards=shards, resume=resume, workers=workers)
-    bad_lines.summarise(total)
+    bad_lines.summarise(f"{bad_lines.count:,} of {total:,} lines could not be aligned and have no links.")
     if long:
         say(f"sentences longer than the encoder takes, read in overlapping windows: {long:,}.")
 
@@ -157,7 +158,6 @@ def _in_one_go(
     description = workers.describe()
     _say_all(description.remarks)
     at_terminal = input == "-" and sys.stdin is not None and sys.stdin.isatty()
-    shown = output == "-" and sys.stdout is not None and sys.stdout.isatty()
     records = job.read(input, target, bad_lines)
     total = long = 0
     with open_output(output) as write:
@@ -172,7 +172,7 @@ def _in_one_go(
                 long += done.long_sentences
                 yield from repeat(None, done.lines)
 
-        _run(counted(lines(), "pairs", quiet=shown or at_terminal))
+        _run(counted(lines(), "pairs", quiet=on_screen(output) or at_terminal))
     return total, long
 
 

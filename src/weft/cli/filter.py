@@ -8,20 +8,19 @@ from typing import Annotated
 
 import typer
 
+from weft.cli.badlines import BadLines
 from weft.cli.linked import (
     AlignModelOption,
     InputArgument,
     LinksBaseOption,
     LinksOption,
-    Skipped,
     StrictOption,
     TargetArgument,
     link_source,
     opened,
-    seen,
 )
 from weft.cli.options import DeviceOption, LayerOption, OutputOption
-from weft.cli.output import open_output, say
+from weft.cli.output import on_screen, open_output, say
 from weft.cli.progress import counted
 from weft.errors import SettingError
 from weft.text.lines import Path, display_name, read_lines, read_together
@@ -62,7 +61,7 @@ def filter_pairs(
     from weft.extraction.choices import Scores
 
     _check(keep, min_score, target, target_output, [output, target_output, report])
-    bad_lines = Skipped("It is dropped.", strict=strict)
+    bad_lines = BadLines("It is dropped.", strict=strict)
     with ExitStack() as stack:
         sentences, others, link_file = stack.enter_context(opened(input, target, links, twice=True))
         source = link_source(link_file, links_base, model=model, layer=layer, device=device)
@@ -70,7 +69,7 @@ def filter_pairs(
         name = display_name(sentences)
         joined = with_links(pairs, lambda pair: pair, source, name=name, scores=Scores.CALIBRATED)
         rated = (BAD if pair == NOTHING else pair_score(pair, alignment) for pair, alignment in joined)
-        shown = counted(rated, "pairs", quiet=seen(output))
+        shown = counted(rated, "pairs", quiet=on_screen(output))
         verdicts = keep_above(shown, min_score) if min_score is not None else keep_share(shown, keep or 0.0)
         names = [path for path in (output, target_output) if path is not None]
         writers = [stack.enter_context(open_output(path)) for path in names]

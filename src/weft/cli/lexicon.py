@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weft.cli.badlines import BadLines
 from weft.cli.linked import (
     AlignModelOption,
     InputArgument,
     LinksBaseOption,
     LinksOption,
-    Skipped,
     StrictOption,
     TargetArgument,
     link_source,
@@ -62,7 +62,7 @@ def lexicon(
     from weft.applications.lexicon import Lexicon
     from weft.applications.linked import with_links
 
-    bad_lines = Skipped("It is left out.", strict=strict)
+    bad_lines = BadLines("It is left out.", strict=strict)
     with opened(input, target, links, twice=examples) as (sentences, others, link_file):
         source = link_source(link_file, links_base, model=model, layer=layer, device=device)
         pairs = read_pairs(sentences, others, format=input_format, on_error=bad_lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from os import stat
@@ -10,15 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weft.cli.output import only_one_stdin, say
-from weft.errors import FormatError, SettingError
+from weft.cli.output import only_one_stdin
+from weft.errors import SettingError
 from weft.text.lines import Path, rereadable
 
 if TYPE_CHECKING:
     from weft.aligner import Aligner
     from weft.applications.linked import LinkFile
-
-_MOST_NAMED = 1000
 
 InputArgument = Annotated[str, typer.Argument(metavar="INPUT", help="Pairs, or the source side; - is stdin.")]
 TargetArgument = Annotated[str | None, typer.Argument(metavar="TARGET", help="The target side, line by line.")]
@@ -71,32 +68,3 @@ def link_source(
     if model is None:
         return Aligner.from_pretrained(layer=layer, device=device)
     return Aligner.from_pretrained(model, layer=layer, device=device)
-
-
-def seen(output: str) -> bool:
-    """Whether results go to a screen, where a running count would write over them."""
-    return output == "-" and sys.stdout is not None and sys.stdout.isatty()
-
-
-class Skipped:
-    """Counts the lines that cannot be used and names them on stderr; in strict mode the first one ends the run."""
-
-    def __init__(self, consequence: str, *, strict: bool) -> None:
-        self.count = 0
-        self._consequence = consequence
-        self._strict = strict
-
-    def __call__(self, error: FormatError) -> None:
-        """Take note of one bad line."""
-        if self._strict:
-            raise error
-        self.count += 1
-        if self.count <= _MOST_NAMED:
-            say(f"{error} {self._consequence}")
-
-    def summarise(self) -> None:
-        """Say how many there were, if any."""
-        if self.count > _MOST_NAMED:
-            say(f"only the first {_MOST_NAMED:,} bad lines were named.")
-        if self.count:
-            say(f"bad lines: {self.count:,}.")

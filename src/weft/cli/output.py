@@ -23,6 +23,11 @@ def say(message: str) -> None:
         print(f"weft: {message}", file=sys.stderr)
 
 
+def on_screen(output: str) -> bool:
+    """Whether results go to a screen, where a running count would write over them."""
+    return output == "-" and sys.stdout is not None and sys.stdout.isatty()
+
+
 def only_one_stdin(*paths: str | None) -> None:
     """Refuse to read two inputs from the same pipe."""
     if paths.count("-") > 1:

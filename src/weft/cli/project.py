@@ -11,18 +11,17 @@ import typer
 from weft.applications.columns import Scheme
 from weft.applications.projection import Gaps
 from weft.applications.spans import Unit
+from weft.cli.badlines import BadLines
 from weft.cli.linked import (
     AlignModelOption,
     LinksBaseOption,
     LinksOption,
-    Skipped,
     StrictOption,
     link_source,
     opened,
-    seen,
 )
 from weft.cli.options import DeviceOption, LayerOption, OutputOption
-from weft.cli.output import open_output, write_lines
+from weft.cli.output import on_screen, open_output, write_lines
 from weft.cli.progress import counted
 from weft.errors import SettingError
 from weft.text.pairs import PairFormat
@@ -79,7 +78,7 @@ def project(
         raise SettingError("two outputs have the same name; give each its own.")
     from weft.cli.projecting import Listing, Projector, project_columns, project_records, project_tags
 
-    bad_lines = Skipped("It gets no labels.", strict=strict)
+    bad_lines = BadLines("It gets no labels.", strict=strict)
     with ExitStack() as stack:
         sentences, others, link_file = stack.enter_context(opened(labels, target, links))
         write = stack.enter_context(open_output(report)) if report is not None else None
@@ -100,7 +99,7 @@ def project(
             lines = project_records(projector, sentences, unit)
         else:
             lines = project_tags(projector, sentences, others, input_format)
-        write_lines(output, counted(lines, "sentences", quiet=seen(output)))
+        write_lines(output, counted(lines, "sentences", quiet=on_screen(output)))
     bad_lines.summarise()
     listing.summarise(named=report is not None)
 

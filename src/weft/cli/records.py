@@ -7,15 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from weft.cli.output import say
 from weft.errors import FormatError
 from weft.text.lines import OnError, Path, display_name
 from weft.text.links import LinkFormat, json_links, line_writer
 from weft.text.pairs import NOTHING, PairFormat, Words, read_texts, words_of
 from weft.text.segment import Segmented, Segmenter
 from weft.types import Alignment, SentencePair
-
-_MOST_NAMED = 1000
 
 
 class OutputFormat(StrEnum):
@@ -62,29 +59,6 @@ def read_records(
 def _segment(side: str | Words, cut: Segmenter) -> Segmented:
     """Words that the file lists already stay as they are, and have no place in a text."""
     return cut(side) if isinstance(side, str) else Segmented(side, ())
-
-
-class BadLines:
-    """Counts the lines that cannot be aligned and names them on stderr; in strict mode the first one ends the run."""
-
-    def __init__(self, *, strict: bool) -> None:
-        self.count = 0
-        self._strict = strict
-
-    def __call__(self, error: FormatError) -> None:
-        """Take note of one bad line."""
-        if self._strict:
-            raise error
-        self.count += 1
-        if self.count <= _MOST_NAMED:
-            say(f"{error} It gets no links.")
-
-    def summarise(self, total: int) -> None:
-        """Say how many there were, if any."""
-        if self.count > _MOST_NAMED:
-            say(f"only the first {_MOST_NAMED:,} bad lines were named.")
-        if self.count:
-            say(f"{self.count:,} of {total:,} lines could not be aligned and have no links.")
 
 
 def record_writer(format: OutputFormat, *, scores: bool) -> Callable[[Record, Alignment, int], str]:

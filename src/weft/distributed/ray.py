@@ -23,7 +23,7 @@ from weft.distributed.chunks import Chunk, Description, Finished, Job, Worker, c
 from weft.distributed.files import Open, Task, Write, fetched, writing
 from weft.distributed.workers import portion_size
 from weft.encoding.batching import side_by_side
-from weft.errors import FormatError, MissingExtraError, WeftError
+from weft.errors import FormatError, MissingExtraError, WeftError, first_line
 
 try:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # aligning should tell nobody
@@ -142,7 +142,7 @@ class RayRun:
             for table in aligned.iter_batches(batch_size=None, batch_format="pyarrow"):
                 yield from map(pickle.loads, table["piece"].to_pylist())
         except ray.exceptions.RayError as error:
-            raise WeftError(f"Ray gave up: {_first_line(error)}") from error
+            raise WeftError(f"Ray gave up: {first_line(error)}") from error
 
     def _description(self, gpus: int) -> Description:
         """Ask a worker, where the model can be loaded; its process must not sit on a GPU afterwards."""
@@ -150,7 +150,7 @@ class RayRun:
         try:
             said = ray.get(ask.remote(self._job))
         except ray.exceptions.RayError as error:
-            raise WeftError(f"Ray gave up: {_first_line(error)}") from error
+            raise WeftError(f"Ray gave up: {first_line(error)}") from error
         if isinstance(said, WeftError):
             raise said
         return cast(Description, said)
@@ -245,7 +245,7 @@ def _cluster(address: str | None, workers: int | None) -> Iterator[None]:
                 logging_level=logging.ERROR,
             )
     except (OSError, RuntimeError, ValueError) as error:
-        raise WeftError(f"cannot reach a Ray cluster at {address}: {_first_line(error)}") from error
+        raise WeftError(f"cannot reach a Ray cluster at {address}: {first_line(error)}") from error
     context = ray.data.DataContext.get_current()
     context.target_max_block_size = _BLOCK_BYTES
     context.execution_options.preserve_order = True
@@ -306,7 +306,3 @@ def _gpus() -> int:
 def _usual_workers(*, gpu: bool) -> int:
     """One for each GPU; without GPUs one for each machine, since a model uses all cores of its machine."""
     return (_gpus() if gpu else 0) or len([node for node in ray.nodes() if node["Alive"]])
-
-
-def _first_line(error: Exception) -> str:
-    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -64,6 +64,10 @@ class Batch(NamedTuple):
     types: IntArray
     positions: IntArray
 
+    def inputs(self) -> dict[str, IntArray]:
+        """The arrays by the names that models give them."""
+        return dict(zip(("input_ids", "attention_mask", "token_type_ids", "position_ids"), self, strict=True))
+
 
 @dataclass(frozen=True, slots=True)
 class Rows:

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 
 from weft.encoding.encoder import CHUNK_WORDS, Batch, Rows, TransformerEncoder
 from weft.encoding.subwords import FastTokenizer, IntArray
-from weft.errors import WeftError
+from weft.errors import WeftError, first_line
 
 DEFAULT_BATCH_TOKENS = 512  # larger batches leave the cache
 _MOST_THREADS = 32
@@ -40,7 +40,7 @@ class OnnxEncoder(TransformerEncoder):
             )
             tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         except Exception as error:  # both libraries raise errors of their own for damaged files
-            raise WeftError(f"cannot load the model in {folder}: {str(error).splitlines()[0]}") from error
+            raise WeftError(f"cannot load the model in {folder}: {first_line(error)}") from error
         self._pool = ThreadPoolExecutor(min(_MOST_THREADS, n_cores()), thread_name_prefix="onnx")
         self._inputs = {item.name for item in self._session.get_inputs()}
         output = self._session.get_outputs()[0]
@@ -66,13 +66,7 @@ class OnnxEncoder(TransformerEncoder):
         deque(self._pool.map(lambda rows: self._run(rows, ids, states), batches), maxlen=0)
 
     def _forward(self, batch: Batch) -> Any:
-        feeds = {
-            "input_ids": batch.ids,
-            "attention_mask": batch.mask,
-            "token_type_ids": batch.types,
-            "position_ids": batch.positions,
-        }
-        given = {name: value for name, value in feeds.items() if name in self._inputs}
+        given = {name: value for name, value in batch.inputs().items() if name in self._inputs}
         return self._session.run([self._output], given)[0]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from weft.encoding.encoder import Batch, TransformerEncoder
 from weft.encoding.subwords import FastTokenizer, IntArray, Tokenizer, WordByWordTokenizer
-from weft.errors import MissingExtraError, SettingError, WeftError
+from weft.errors import MissingExtraError, SettingError, WeftError, first_line
 
 try:
     import torch
@@ -73,9 +73,7 @@ class TorchEncoder(TransformerEncoder):
         return torch.from_numpy(places).to(self.device, non_blocking=True)
 
     def _forward(self, batch: Batch) -> Any:
-        given = {"input_ids": batch.ids, "attention_mask": batch.mask}
-        if self.joint:
-            given |= {"token_type_ids": batch.types, "position_ids": batch.positions}
+        given = batch.inputs() if self.joint else {"input_ids": batch.ids, "attention_mask": batch.mask}
         with torch.inference_mode():
             inputs = {name: self._indices(value) for name, value in given.items()}
             # Similarities are computed in float32 whatever the encoder ran in: dot products reach hundreds,
@@ -92,7 +90,7 @@ def load_config(model: str | Path) -> Any:
         return quietly(transformers.AutoConfig.from_pretrained, str(model))
     except (OSError, ValueError) as error:
         raise WeftError(
-            f"cannot load the model {model}: {_first_line(error)} Give a folder or a model's name."
+            f"cannot load the model {model}: {first_line(error)} Give a folder or a model's name."
         ) from error
 
 
@@ -101,7 +99,7 @@ def load_tokenizer(model: str | Path, vocabulary: int) -> Any:
     try:
         tokenizer = quietly(transformers.AutoTokenizer.from_pretrained, str(model))
     except Exception as error:  # what a broken file raises depends on which one it is
-        raise WeftError(f"cannot load the tokenizer of {model}: {_first_line(error)}") from error
+        raise WeftError(f"cannot load the tokenizer of {model}: {first_line(error)}") from error
     if len(tokenizer) < vocabulary / 2:
         raise WeftError(
             f"the tokenizer of {model} knows {len(tokenizer):,} tokens, the model {vocabulary:,}. "
@@ -110,17 +108,12 @@ def load_tokenizer(model: str | Path, vocabulary: int) -> Any:
     return tokenizer
 
 
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
-
-
 def load_weights(kind: Any, model: str | Path, **options: Any) -> Any:
     """A model of some Hugging Face kind in float32; what is wrong with its files is one sentence."""
     try:
         return quietly(kind.from_pretrained, str(model), dtype=torch.float32, **options)
     except Exception as error:  # safetensors and torch have errors of their own for damaged files
-        raise WeftError(f"cannot load the weights of {model}: {_first_line(error)}") from error
+        raise WeftError(f"cannot load the weights of {model}: {first_line(error)}") from error
 
 
 def _load_cut(model: str | Path, config: Any, layer: int) -> Any:
@@ -138,7 +131,7 @@ def _moved(model: Any, device: torch.device, dtype: torch.dtype) -> Any:
     try:
         return model.to(device, dtype)
     except (RuntimeError, NotImplementedError) as error:
-        raise WeftError(f"the model cannot be put on {device}: {_first_line(error)}") from error
+        raise WeftError(f"the model cannot be put on {device}: {first_line(error)}") from error
 
 
 def quietly(load: Any, *arguments: Any, **options: Any) -> Any:

@@ -30,9 +30,7 @@ def activation_ranges(model: Any, encoder: Any, text: Path) -> Ranges:
     inputs = [item.name for item in session.get_inputs()]
     ranges: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
     for batch in encoder.batches([(pair.source, pair.target) for pair in islice(some, _MOST_PAIRS)]):
-        fields = {"input_ids": batch.ids, "attention_mask": batch.mask, "token_type_ids": batch.types}
-        fields["position_ids"] = batch.positions
-        real = batch.mask > 0
+        fields, real = batch.inputs(), batch.mask > 0
         for name, values in zip(names, session.run(names, {key: fields[key] for key in inputs}), strict=True):
             # Padding has activations too, and nobody looks at them.
             ranges[name].append(tuple(np.quantile(values[real], (_OUTSIDE, 1 - _OUTSIDE))))

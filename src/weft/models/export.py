@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.errors import MissingExtraError, SettingError, WeftError
+from weft.errors import MissingExtraError, SettingError, WeftError, first_line
 from weft.models.loading import likely_layer
 from weft.models.registry import ONNX_FILE, read_settings, write_settings
 from weft.version import __version__
@@ -157,7 +157,7 @@ def _trace(states: Any, inputs: dict[str, Any]) -> Any:
                 verbose=False,
             )
         except torch.onnx.errors.OnnxExporterError as error:
-            raise WeftError(f"torch cannot export this architecture to ONNX: {_first_line(error)}") from error
+            raise WeftError(f"torch cannot export this architecture to ONNX: {first_line(error)}") from error
     assert program is not None
     model = program.model_proto
     del model.metadata_props[:]
@@ -202,11 +202,6 @@ def _compare(packed: bytes, states: Any, inputs: dict[str, Any], least: float) -
     cosine = float(((ours * theirs).sum(axis=1) / lengths).mean())
     if not cosine >= least:
         raise WeftError(f"the exported graph does not give the model's states (cosine {cosine:.3f}); nothing written.")
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
 
 
 @contextmanager

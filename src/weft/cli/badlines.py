@@ -1,0 +1,32 @@
+"""Lines that a command cannot use: named on stderr, counted, and summed up at the end."""
+
+from __future__ import annotations
+
+from weft.cli.output import say
+from weft.errors import FormatError
+
+_MOST_NAMED = 1000
+
+
+class BadLines:
+    """Counts the lines that cannot be used and names them on stderr; in strict mode the first one ends the run."""
+
+    def __init__(self, consequence: str, *, strict: bool) -> None:
+        self.count = 0
+        self._consequence = consequence
+        self._strict = strict
+
+    def __call__(self, error: FormatError) -> None:
+        """Take note of one bad line."""
+        if self._strict:
+            raise error
+        self.count += 1
+        if self.count <= _MOST_NAMED:
+            say(f"{error} {self._consequence}")
+
+    def summarise(self, sentence: str | None = None) -> None:
+        """Say how many there were, if any, in a sentence of the command's own or a plain one."""
+        if self.count > _MOST_NAMED:
+            say(f"only the first {_MOST_NAMED:,} bad lines were named.")
+        if self.count:
+            say(sentence or f"bad lines: {self.count:,}.")
