@@ -27,7 +27,7 @@ def best_of(command: list[str], given: bytes = b"") -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="stand-in")
+    parser.add_argument("--model", default="weft-mini")
     model = parser.parse_args().model
     weft = [sys.executable, "-m", "weft"]
     print(f"python -c pass     {best_of([sys.executable, '-c', 'pass']):.2f} s")

@@ -14,6 +14,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src" / "weft").rglob("*.py"))
+BUILT_IN = ROOT / "src" / "weft" / "models" / "weft-mini"
+DEPENDENCIES = sysconfig.get_path("purelib")
 FRONT_END = sorted((ROOT / "src" / "weft" / "viewing" / "static").iterdir())
 
 
@@ -53,20 +55,57 @@ def test_the_wheel_holds_the_front_end_as_it_is_in_the_sources(wheel):
     assert {"weft/viewing/static/index.html", "weft/viewing/static/view.js"} <= packed.keys()
 
 
-def test_the_wheel_scores_from_an_environment_of_its_own(wheel, tmp_path):
-    venv.create(tmp_path / "env", with_pip=True)
-    python = tmp_path / "env" / "bin" / "python"
+def test_the_wheel_holds_the_built_in_model(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        packed = {name: archive.read(name) for name in archive.namelist() if name.startswith("weft/models/weft-mini/")}
+    assert packed == {str(path.relative_to(ROOT / "src")): path.read_bytes() for path in BUILT_IN.iterdir()}
+    assert {f"weft/models/weft-mini/{name}" for name in ("model.onnx", "tokenizer.json", "weft.json")} <= packed.keys()
+    assert wheel.stat().st_size < 30_000_000
+
+
+@pytest.fixture(scope="module")
+def programs(wheel, tmp_path_factory) -> Path:
+    """The programs of an environment that has weft from the wheel."""
+    folder = tmp_path_factory.mktemp("env")
+    venv.create(folder, with_pip=True)
     # No network in tests: the dependencies come from this environment, weft itself only from the wheel.
-    install = [python, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", wheel]
+    install = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", wheel]
     subprocess.run(install, check=True, capture_output=True)
-    dependencies = sysconfig.get_path("purelib")
+    return folder / "bin"
+
+
+def run(command: list[object], folder: Path, path: list[object], **options: object) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, **options)
+
+
+def test_the_wheel_scores_from_an_environment_of_its_own(programs, tmp_path):
     (tmp_path / "gold").write_text("0-0\n")
-    done = subprocess.run(
-        [tmp_path / "env" / "bin" / "weft", "score", "gold", "gold"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": dependencies},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run([programs / "weft", "score", "gold", "gold"], tmp_path, [DEPENDENCIES])
     assert done.stdout.splitlines()[1].startswith("gold  0.0 [0.0, 0.0]  100.0"), done.stderr
+
+
+# Python runs a sitecustomize at its start. This one ends the process, so that no `except` can hide an attempt.
+GUARD = """
+import os, sys
+
+def refuse(event, arguments):
+    heavy = event == "import" and arguments[0].split(".")[0] in ("torch", "transformers")
+    if heavy or event.startswith("socket."):
+        os.write(2, f"refused: {event} {arguments[0]}".encode())
+        os._exit(99)
+
+sys.addaudithook(refuse)
+"""
+
+
+def test_the_wheel_aligns_without_torch_and_without_a_network(programs, tmp_path):
+    (tmp_path / "guard").mkdir()
+    (tmp_path / "guard" / "sitecustomize.py").write_text(GUARD)
+    path = [tmp_path / "guard", DEPENDENCIES]
+    for code in ("import torch", "import transformers", "import socket; socket.socket()"):
+        assert run([programs / "python", "-c", code], tmp_path, path).returncode == 99
+    done = run([programs / "weft", "align"], tmp_path, path, input="das ist gut ||| that is good\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0-0 1-1 2-2\n", "")
+    where = run([programs / "python", "-c", "import weft; print(weft.__file__)"], tmp_path, path).stdout
+    assert Path(where).is_relative_to(programs.parent)

@@ -4,7 +4,7 @@ False pairs are made of the same sentences: each source with the target of the p
 lengths give nothing away. Printed: how often a true pair scores higher than a false one (AUC), and how many of the kept
 pairs are true when the better half is kept.
 
-    python benchmarks/applications/filter_noise.py --aligner stand-in --aligner FOLDER:7 [--pair de-en]
+    python benchmarks/applications/filter_noise.py --aligner weft-mini --aligner FOLDER:7 [--pair de-en]
 
 Reads the sentences of `$WEFT_DATA/gold/<pair>/test`; its links are not used.
 """
@@ -34,7 +34,7 @@ def main() -> None:
         SentencePair(pair.source, other.target)
         for pair, other in zip(by_length, [*by_length[1:], by_length[0]], strict=True)
     ]
-    for name in options.aligner or ["stand-in"]:
+    for name in options.aligner or ["weft-mini"]:
         folder, _, layer = name.partition(":")
         aligner = Aligner.from_pretrained(folder, layer=int(layer) if layer else None)
         pairs = [*true, *false]

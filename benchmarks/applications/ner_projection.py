@@ -11,7 +11,7 @@ transfer     A tagger trained on the slice of one language labels that side of S
              on the real labels of the other language's slice, which nothing has seen. Beside it: the first tagger
              applied as it is, and one trained on half of the real labels, scored on the other half.
 
-    python benchmarks/applications/ner_projection.py gold-links --aligner stand-in --aligner FOLDER:7
+    python benchmarks/applications/ner_projection.py gold-links --aligner weft-mini --aligner FOLDER:7
     python benchmarks/applications/ner_projection.py transfer --words WORDS --silver SILVER --aligner FOLDER:7
 
 WORDS holds LANG.tsv with words split by blanks (foreign, tab, English), SILVER holds LANG.fwd and LANG.rev, links of a
@@ -54,7 +54,7 @@ def main() -> None:
     parser.add_argument("--silver", type=Path)
     parser.add_argument("--pairs", type=int, default=2000, help="sentence pairs for the transfer")
     options = parser.parse_args()
-    aligners = {name: _aligner(name) for name in options.aligner or ["stand-in"]}
+    aligners = {name: _aligner(name) for name in options.aligner or ["weft-mini"]}
     if options.what == "gold-links":
         gold_links(aligners)
     else:

@@ -1,6 +1,6 @@
 """Kill a run again and again: the result must be the one of a run that nobody disturbed.
 
-    python benchmarks/scale/kill.py [--lines 200000] [--kills 10] [--shards 64] [--workers 1] [--model stand-in]
+    python benchmarks/scale/kill.py [--lines 200000] [--kills 10] [--shards 64] [--workers 1] [--model weft-mini]
     python benchmarks/scale/kill.py --engine ray [--workers 2]
 
 Locally the whole run is killed (-9) at random moments and resumed each time. With Ray one worker is killed in
@@ -78,7 +78,7 @@ def is_aligning(process: psutil.Process) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="stand-in")
+    parser.add_argument("--model", default="weft-mini")
     parser.add_argument("--lines", type=int, default=200_000)
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--shards", type=int, default=64)

@@ -1,6 +1,6 @@
 """Does memory stay flat? A million pairs through the local engine, its shards and Ray, with the memory of each process.
 
-    python benchmarks/scale/memory.py [--lines 1000000] [--ways shards,ray] [--workers 2] [--model stand-in]
+    python benchmarks/scale/memory.py [--lines 1000000] [--ways shards,ray] [--workers 2] [--model weft-mini]
 
 For each tenth of the run the script prints the memory that the driver and the largest worker have to themselves
 (without Ray's shared store) in MB, and how much they grew from the fourth tenth, when all have started, to the ninth.
@@ -82,7 +82,7 @@ def report(way: str, lines: int, seen: list[tuple[float, float, float]]) -> None
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="stand-in")
+    parser.add_argument("--model", default="weft-mini")
     parser.add_argument("--lines", type=int, default=1_000_000)
     parser.add_argument("--ways", default="one,shards,ray")
     parser.add_argument("--workers", default="2")

@@ -74,7 +74,7 @@ def write(data: bytes) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pairs", type=Path)
-    parser.add_argument("--model", default="stand-in")
+    parser.add_argument("--model", default="weft-mini")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--lines", type=int, default=20_000)
     parser.add_argument("--output", type=Path)

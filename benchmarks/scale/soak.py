@@ -89,7 +89,7 @@ def peak_memory(command: list[str], data: bytes | Path, output: Path) -> tuple[f
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="stand-in")
+    parser.add_argument("--model", default="weft-mini")
     parser.add_argument("--lines", type=int, default=200_000)
     parser.add_argument("--ways", default="stdin,file,gz")
     options = parser.parse_args()

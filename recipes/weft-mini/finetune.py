@@ -1,7 +1,7 @@
 """Step 6: gold. A few epochs of the supervised objective over the dev sets, mixed with silver pairs.
 
-Gold batches alternate with denoised silver ones, so that languages without gold do not drift. Sentences that are held
-out say when to stop; the best weights are kept.
+Gold batches may alternate with denoised silver ones (`--silver-weight`). Sentences that are held out say when to stop;
+the best weights are kept.
 
     python finetune.py PACKED START OUT --epochs 10
 """
@@ -35,8 +35,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--silver-tokens", type=int, default=16_384)
     parser.add_argument("--silver-weight", type=float, default=0.5)
     parser.add_argument("--cross", type=float, default=0.3, help="weight of the cross entropy beside SO")
+    parser.add_argument("--stray", type=float, default=0.0, help="weight of links between words that have none")
     parser.add_argument("--apart", type=float, default=0.1)
-    parser.add_argument("--dropout", type=float, default=0.05, help="share of words replaced by a mask in gold")
+    parser.add_argument("--masking", type=float, default=0.05, help="share of tokens replaced by a mask in gold")
+    parser.add_argument("--dropout", type=float, default=0.0, help="share of activations dropped")
+    parser.add_argument("--all", action="store_true", help="train on what was held out too; keep the last weights")
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args()
 
@@ -61,13 +64,16 @@ class Finetuning:
         names = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
         shape = Shape(*(config[name] for name in names), positions=config["max_position_embeddings"])
         self.model = FlatBert(shape).to(self.device)
+        self.model.dropout = options.dropout
         stored = {name: value.float() for name, value in load_file(options.start / "model.safetensors").items()}
         stored = fold(stored, shape.layers, 0.5)
         for name, value in self.model.named_weights().items():
             value.data.copy_(stored[name])
         trained = [value for name, value in self.model.named_weights().items() if "cls." not in name]
         self.optimiser = torch.optim.AdamW(trained, lr=options.rate, betas=(0.9, 0.98), weight_decay=0.01)
-        shards = [read_shard(path) for path in sorted((options.packed / "gold").glob("*.xz"))]
+        folders = ["gold", "held"] if options.all else ["gold"]
+        paths = [path for folder in folders for path in sorted((options.packed / folder).glob("*.xz"))]
+        shards = [read_shard(path) for path in paths]
         self.gold = Corpus(shards, list(range(len(shards))), self.device)
         self.supply = Supply(options.packed, self.device, 0.7, options.seed)
 
@@ -79,8 +85,8 @@ class Finetuning:
 
     def _loss(self, batch: FlatBatch, silver: bool) -> Tensor:
         ids = batch.ids
-        if not silver and self.options.dropout:
-            hidden = (torch.rand(len(ids), device=ids.device) < self.options.dropout) & (ids >= SPECIAL_TOKENS)
+        if not silver and self.options.masking:
+            hidden = (torch.rand(len(ids), device=ids.device) < self.options.masking) & (ids >= SPECIAL_TOKENS)
             ids = ids.masked_fill(hidden, MASK)
         with torch.autocast(self.device, torch.bfloat16):
             states = self.model(ids, batch.positions, batch.types, batch.ends)
@@ -88,7 +94,7 @@ class Finetuning:
         for group in batch.groups:
             forward, backward = both_ways(states, group)
             guide = denoised(forward, backward, group) if silver else group.guide
-            loss, count = alignment_loss(forward, backward, guide, self.options.cross)
+            loss, count = alignment_loss(forward, backward, guide, self.options.cross, stray=self.options.stray)
             total, linked = total + loss, linked + count
         return total / linked.clamp(min=1)
 
@@ -105,7 +111,7 @@ class Finetuning:
                 scores = held_out_aer(self.model, options.packed / "held", self.device, TEMPERATURE)
                 print(f"epoch {step / epoch:.1f} {scores}", flush=True)
                 history.append({"step": step, "held": scores})
-                if scores["joint"]["mean"] < best:  # type: ignore[index]
+                if options.all or scores["joint"]["mean"] < best:  # type: ignore[index]
                     best = scores["joint"]["mean"]  # type: ignore[index]
                     save(
                         self.model,

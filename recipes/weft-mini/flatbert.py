@@ -42,6 +42,7 @@ class FlatBert(nn.Module):
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.shape = shape
+        self.dropout = 0.0
         width, inner = shape.width, shape.inner
         sizes = {
             "bert.embeddings.word_embeddings": (shape.vocabulary, width),
@@ -86,6 +87,9 @@ class FlatBert(nn.Module):
     def _linear(self, x: Tensor, name: str) -> Tensor:
         return F.linear(x, self.weight(f"{name}.weight"), self.weight(f"{name}.bias"))
 
+    def _drop(self, x: Tensor) -> Tensor:
+        return F.dropout(x, self.dropout) if self.dropout and torch.is_grad_enabled() else x
+
     def _norm(self, x: Tensor, name: str) -> Tensor:
         return F.layer_norm(
             x, (self.shape.width,), self.weight(f"{name}.weight"), self.weight(f"{name}.bias"), self.shape.eps
@@ -99,9 +103,9 @@ class FlatBert(nn.Module):
         x = self._norm(x, "bert.embeddings.LayerNorm").to(torch.bfloat16 if ids.is_cuda else torch.float32)
         for k in range(self.shape.layers):
             layer = f"bert.encoder.layer.{k}"
-            x = self._norm(x + self._attention(x, layer, ends), f"{layer}.attention.output.LayerNorm")
+            x = self._norm(x + self._drop(self._attention(x, layer, ends)), f"{layer}.attention.output.LayerNorm")
             inner = F.relu(self._linear(x, f"{layer}.intermediate.dense"))
-            x = self._norm(x + self._linear(inner, f"{layer}.output.dense"), f"{layer}.output.LayerNorm")
+            x = self._norm(x + self._drop(self._linear(inner, f"{layer}.output.dense")), f"{layer}.output.LayerNorm")
         return x
 
     def _attention(self, x: Tensor, layer: str, ends: Tensor) -> Tensor:
@@ -127,11 +131,18 @@ class FlatBert(nn.Module):
 
 
 def _attention_by_mask(query: Tensor, key: Tensor, value: Tensor, ends: Tensor) -> Tensor:
-    """The same on a CPU, for trying things out."""
-    row = torch.bucketize(torch.arange(len(query)), ends[1:].long(), right=True)
-    mask = row[:, None] == row[None, :]
-    sides = (x.transpose(0, 1)[None] for x in (query, key, value))
-    return F.scaled_dot_product_attention(*sides, attn_mask=mask)[0].transpose(0, 1)
+    """The same on a CPU, for trying things out: rows are padded to the longest."""
+    lengths = ends.diff().long()
+    lengths = lengths[lengths > 0]
+    row = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
+    column = torch.arange(len(query)) - (lengths.cumsum(0) - lengths)[row]
+    inside = torch.arange(int(lengths.max())) < lengths[:, None]
+    sides = []
+    for flat in (query, key, value):
+        padded = flat.new_zeros(*inside.shape, *flat.shape[1:])
+        sides.append(padded.index_put((row, column), flat).transpose(1, 2))
+    mixed = F.scaled_dot_product_attention(*sides, attn_mask=inside[:, None, None, :])
+    return mixed.transpose(1, 2)[row, column]
 
 
 class Muon(torch.optim.Optimizer):

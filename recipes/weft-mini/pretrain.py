@@ -42,16 +42,18 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--start", type=Path, help="weights to go on from")
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--width", type=int, default=384)
+    parser.add_argument("--inner", type=int, default=1280, help="width of the feed-forward layers")
     parser.add_argument("--tokens", type=int, default=65_536)
     parser.add_argument("--matrix-rate", type=float, default=0.006)
     parser.add_argument("--rate", type=float, default=1e-3)
     parser.add_argument("--warmup", type=float, default=0.02)
     parser.add_argument("--guide", type=float, default=0.03, help="share of the run before links are learned")
-    parser.add_argument("--denoise", type=float, default=0.55)
+    parser.add_argument("--denoise", type=float, default=0.5)
     parser.add_argument("--apart", type=float, default=0.1, help="share of pairs whose sides do not see each other")
+    parser.add_argument("--stray", type=float, default=0.0, help="weight of links between words that have none")
     parser.add_argument("--masking", type=float, default=0.15)
-    parser.add_argument("--gold", type=float, default=0.5, help="share of the run before gold pairs are mixed in")
-    parser.add_argument("--gold-tokens", type=int, default=1000, help="tokens of gold in a batch from then on")
+    parser.add_argument("--gold", type=float, default=0.4, help="share of the run before gold pairs are mixed in")
+    parser.add_argument("--gold-tokens", type=int, default=400, help="tokens of gold in a batch from then on")
     parser.add_argument("--gold-weight", type=float, default=10.0, help="how much more a gold pair counts")
     parser.add_argument("--wait", type=Path, help="begin when this file is there: parts may still be on their way")
     parser.add_argument("--exponent", type=float, default=0.7, help="languages are drawn by size to this power")
@@ -158,15 +160,17 @@ def both_ways(states: Tensor, group: Group) -> tuple[Tensor, Tensor]:
     similarity = source.float() @ target.float().transpose(1, 2) / TEMPERATURE
     valid = group.inside[0][:, :, None] & group.inside[1][:, None, :]
     similarity = similarity.masked_fill(~valid, NOWHERE)
-    return similarity.log_softmax(2), similarity.log_softmax(1)
+    forward, backward = (similarity.log_softmax(axis).masked_fill(~valid, NOWHERE) for axis in (2, 1))
+    return forward, backward
 
 
 def alignment_loss(
-    forward: Tensor, backward: Tensor, guide: Tensor, cross: float, weights: Tensor | float = 1.0
+    forward: Tensor, backward: Tensor, guide: Tensor, cross: float, weights: Tensor | float = 1.0, stray: float = 0.0
 ) -> tuple[Tensor, Tensor]:
     """SO and `cross` times the cross entropy with the guide, summed over linked subwords, and how many there are.
 
-    `weights` has one number a pair, shape (b, 1).
+    `stray` weighs what SO leaves open: words without a link must not find each other. `weights` has one number a pair,
+    shape (b, 1).
     """
     links = guide.float()
     losses, count = [], []
@@ -177,7 +181,11 @@ def alignment_loss(
         entropy = -(logs * links).sum(axis) / linked.clamp(min=1)
         losses.append((there * (1 - found) + cross * entropy * there).sum())
         count.append(there.sum())
-    return losses[0] + losses[1], count[0] + count[1]
+    total = losses[0] + losses[1]
+    if stray:
+        agreed = 0.99 * torch.minimum(forward, backward).exp()
+        total = total - stray * (torch.log1p(-agreed) * (1 - links)).sum(2).mul(weights).sum()
+    return total, count[0] + count[1]
 
 
 @torch.no_grad()
@@ -222,7 +230,7 @@ class Run:
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         torch.manual_seed(options.seed)
         torch.backends.cuda.matmul.allow_tf32 = True
-        shape = Shape(width=options.width, layers=options.layers, heads=options.width // 64, inner=4 * options.width)
+        shape = Shape(width=options.width, layers=options.layers, heads=options.width // 64, inner=options.inner)
         self.model = FlatBert(shape).to(self.device)
         if options.start:
             self._load(options.start)
@@ -325,12 +333,13 @@ class Run:
         total, linked = torch.zeros((), device=self.device), torch.zeros((), device=self.device)
         if progress >= options.guide:
             cross = 0.5 * (1 - progress) if progress < options.denoise else 0.1
+            stray = 0.0 if progress < options.denoise else options.stray
             for group in batch.groups:
                 forward, backward = both_ways(states, group)
                 guide = denoised(forward, backward, group) if progress >= options.denoise else group.guide
                 guide = torch.where(group.gold[:, None, None], group.guide, guide)
                 weights = 1 + (options.gold_weight - 1) * group.gold[:, None].float()
-                loss, count = alignment_loss(forward, backward, guide, cross, weights)
+                loss, count = alignment_loss(forward, backward, guide, cross, weights, stray)
                 total, linked = total + loss, linked + count
         links = total / linked.clamp(min=1)
         weight = 1.0 if progress < options.denoise else 0.5

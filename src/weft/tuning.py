@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 FEWEST_LINKS = 100
 THRESHOLDS = {
-    Method.SOFTMAX: (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.05, 0.1, 0.2, 0.3, 0.5),
+    Method.SOFTMAX: (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5),
     Method.ENTMAX: (0.0, 0.01, 0.05, 0.1, 0.2, 0.3),
     Method.OT: (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5),
 }

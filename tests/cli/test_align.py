@@ -34,11 +34,11 @@ LINES = {
 BAD_BYTES = b"das \xff ||| that\n"
 
 
-@pytest.fixture(params=["torch", "onnx", "stand-in"])
+@pytest.fixture(params=["torch", "onnx", "weft-mini"])
 def model(request):
     folders = {"torch": "tiny_bert", "onnx": "tiny_onnx"}
-    if request.param == "stand-in":
-        return ["--model", "stand-in"]
+    if request.param == "weft-mini":
+        return ["--model", "weft-mini"]
     return ["--model", request.getfixturevalue(folders[request.param])]
 
 
@@ -63,7 +63,7 @@ def test_one_line_out_for_each_line_in(weft, model, tmp_path, way):
 
 
 def test_bad_lines_say_what_is_wrong_with_them(weft):
-    done = weft("align", "--model", "stand-in", stdin=corpus()[0])
+    done = weft("align", stdin=corpus()[0])
     for sentence in (
         "stdin:2: the line is blank;",
         "stdin:4: expected one ' ||| ' separator, found 0.",
@@ -77,7 +77,7 @@ def test_bad_lines_say_what_is_wrong_with_them(weft):
 
 def test_strict_stops_at_the_first_bad_line(weft, tmp_path):
     (tmp_path / "pairs").write_text(GOOD + "rubbish\n" + GOOD)
-    done = weft("align", "pairs", "-o", "links", "--model", "stand-in", "--strict", cwd=tmp_path)
+    done = weft("align", "pairs", "-o", "links", "--strict", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "weft: pairs:2: expected one ' ||| ' separator, found 0.\n"
     assert not (tmp_path / "links").exists()
@@ -102,15 +102,15 @@ def test_two_files_tsv_and_json_give_the_same(weft, tmp_path):
     (tmp_path / "s").write_text("das ist gut\nja\n")
     (tmp_path / "t").write_text("that is good\nyes\n")
     expected = "0-0 1-1 2-2\n0-0\n"
-    assert weft("align", "s", "t", "--model", "stand-in", cwd=tmp_path).stdout == expected
-    assert weft("align", "--model", "stand-in", stdin="das ist gut\tthat is good\nja\tyes\n").stdout == expected
+    assert weft("align", "s", "t", cwd=tmp_path).stdout == expected
+    assert weft("align", stdin="das ist gut\tthat is good\nja\tyes\n").stdout == expected
     record = (
         json.dumps({"source": ["das", "ist", "gut"], "target": "that is good"})
         + '\n{"source": "ja", "target": "yes"}\n'
     )
-    assert weft("align", "--model", "stand-in", stdin=record).stdout == expected
+    assert weft("align", stdin=record).stdout == expected
     (tmp_path / "t").write_text("that is good\n")
-    done = weft("align", "s", "t", "-o", "links", "--model", "stand-in", cwd=tmp_path)
+    done = weft("align", "s", "t", "-o", "links", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (
         1,
         "weft: s has 2 lines but t has 1 line; line n of each must belong together.\n",
@@ -120,9 +120,7 @@ def test_two_files_tsv_and_json_give_the_same(weft, tmp_path):
 
 def test_output_formats(weft):
     def run(*options):
-        return weft(
-            "align", "--model", "stand-in", *options, stdin="das ist gut ||| that is good\n\nja ||| yes\n"
-        ).stdout
+        return weft("align", *options, stdin="das ist gut ||| that is good\n\nja ||| yes\n").stdout
 
     assert run("--output-format", "words").splitlines() == ["das<sep>that ist<sep>is gut<sep>good", "", "ja<sep>yes"]
     assert run("--output-format", "naacl").splitlines() == ["1 1 1 S", "1 2 2 S", "1 3 3 S", "2 0 0", "3 1 1 S"]
@@ -137,8 +135,8 @@ def test_output_formats(weft):
 
 @pytest.mark.parametrize("scores", [["--scores"], ["--scores", "raw"], ["--scores=raw"], ["--scores", "calibrated"]])
 def test_scores_are_written_on_request(weft, scores):
-    done = weft("align", *scores, "--model", "stand-in", stdin="das ist ||| that is\n")
-    assert done.returncode == 0, done.stderr
+    done = weft("align", *scores, stdin="das ist ||| that is\n")
+    assert (done.returncode, done.stderr) == (0, "")
     assert [token.split(":")[0] for token in done.stdout.split()] == ["0-0", "1-1"]
     assert all(0 < float(token.split(":")[1]) <= 1 for token in done.stdout.split())
 
@@ -146,7 +144,7 @@ def test_scores_are_written_on_request(weft, scores):
 def test_raw_text_is_split_and_its_words_have_offsets(weft):
     source, target = "Das ist's, oder?", "That's it,  right?"
     done = weft(
-        "align", "--model", "stand-in", "--raw", "--source-language", "de", "--target-language", "en",
+        "align", "--raw", "--source-language", "de", "--target-language", "en",
         "--output-format", "jsonl", stdin=f"{source} ||| {target}\n\u3000 ||| x\n",
     )  # fmt: skip
     record, empty = map(json.loads, done.stdout.splitlines())
@@ -167,7 +165,7 @@ def test_raw_text_is_split_and_its_words_have_offsets(weft):
 )
 def test_raw_text_without_blanks(weft, language, text, words):
     done = weft(
-        "align", "--model", "stand-in", "--raw", "--source-language", language, "--output-format", "jsonl",
+        "align", "--raw", "--source-language", language, "--output-format", "jsonl",
         stdin=f"{text} ||| a student .\n",
     )  # fmt: skip
     assert json.loads(done.stdout)["source"] == words
@@ -191,15 +189,15 @@ def test_every_method_runs(weft, tiny_bert, method, heuristic):
     [
         (["--model", "nowhere/to-be-found"], 1, "weft: cannot load the model nowhere/to-be-found: "),
         (["--model", "MODEL", "--layer", "9"], 2, "weft: layer 9 is not there: "),
-        (["--model", "stand-in", "--threshold", "1.5"], 2, "weft: `threshold` must be between 0 and 1, got 1.5.\n"),
-        (["--model", "stand-in", "--alpha", "0"], 2, "weft: `alpha` must be at least 1"),
-        (["--model", "stand-in", "--method", "magic"], 2, "'magic'"),
+        (["--threshold", "1.5"], 2, "weft: `threshold` must be between 0 and 1, got 1.5.\n"),
+        (["--alpha", "0"], 2, "weft: `alpha` must be at least 1"),
+        (["--method", "magic"], 2, "'magic'"),
         (["--model", "MODEL", "--device", "cuda"], 2, "weft: no CUDA device was found. Use --device cpu, or auto.\n"),
-        (["--model", "stand-in", "--batch-tokens", "0"], 2, "batch-tokens"),
+        (["--batch-tokens", "0"], 2, "batch-tokens"),
         (["--model", "./nowhere"], 1, "weft: there is no folder ./nowhere.\n"),
-        (["--model", "stand-in", "--source-language", "de"], 2, "weft: --source-language and --target-language go"),
+        (["--source-language", "de"], 2, "weft: --source-language and --target-language go"),
         (["-", "-"], 2, "weft: only one input can be stdin.\n"),
-        (["missing-file", "--model", "stand-in"], 1, "weft: missing-file: No such file or directory.\n"),
+        (["missing-file"], 1, "weft: missing-file: No such file or directory.\n"),
     ],
 )
 def test_mistakes_get_one_sentence(weft, tiny_bert, options, code, message):
@@ -218,13 +216,18 @@ def test_mistakes_get_one_sentence(weft, tiny_bert, options, code, message):
 @pytest.mark.parametrize(
     ("options", "remark"),
     [
-        (["--threshold", "0.1"], "weft: --threshold has no effect with the method argmax.\n"),
+        (["--method", "argmax", "--threshold", "0.1"], "weft: --threshold has no effect with the method argmax.\n"),
         (["--method", "match", "--symmetrize", "union"], "weft: --symmetrize has no effect with the method match.\n"),
-        (["--scores"], "weft: this model has no calibration yet ('weft tune' fits one); the scores are raw.\n"),
     ],
 )
 def test_options_without_effect_are_named(weft, options, remark):
-    done = weft("align", "--model", "stand-in", *options, stdin="a ||| b\n")
+    done = weft("align", *options, stdin="a ||| b\n")
+    assert (done.returncode, done.stderr) == (0, remark)
+
+
+def test_scores_without_a_calibration_are_named(weft, tiny_onnx):
+    done = weft("align", "--model", tiny_onnx, "--scores", stdin="a ||| b\n")
+    remark = "weft: this model has no calibration for the method softmax ('weft tune' fits one); the scores are raw.\n"
     assert (done.returncode, done.stderr) == (0, remark)
 
 
@@ -232,10 +235,10 @@ def test_options_without_effect_are_named(weft, options, remark):
     ("blocked", "options", "extra"),
     [
         ("torch", ["--model", "some/model"], "torch"),
-        ("entmax", ["--model", "stand-in", "--method", "entmax"], "torch"),
-        ("ot", ["--model", "stand-in", "--method", "ot"], "ot"),
-        ("sudachipy", ["--model", "stand-in", "--raw", "--source-language", "ja"], "ja"),
-        ("rjieba", ["--model", "stand-in", "--raw", "--source-language", "zh"], "zh"),
+        ("entmax", ["--method", "entmax"], "torch"),
+        ("ot", ["--method", "ot"], "ot"),
+        ("sudachipy", ["--raw", "--source-language", "ja"], "ja"),
+        ("rjieba", ["--raw", "--source-language", "zh"], "zh"),
     ],
 )
 def test_a_missing_extra_is_named(blocked, options, extra):
@@ -262,7 +265,7 @@ def test_the_light_half_needs_no_torch(tiny_onnx):
 def test_a_reader_that_leaves_is_no_error(tmp_path):
     (tmp_path / "pairs").write_text(GOOD * 50_000)
     done = subprocess.run(
-        f"set -o pipefail; {sys.executable} -m weft align --model stand-in {tmp_path}/pairs | head -1",
+        f"set -o pipefail; {sys.executable} -m weft align {tmp_path}/pairs | head -1",
         shell=True, executable="/bin/bash", capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
@@ -271,7 +274,7 @@ def test_a_reader_that_leaves_is_no_error(tmp_path):
 
 @pytest.mark.parametrize("name", ["links", "links.gz"])
 def test_an_interrupted_run_leaves_no_file(tmp_path, name):
-    command = [sys.executable, "-m", "weft", "align", "-", "-o", name, "--model", "stand-in"]
+    command = [sys.executable, "-m", "weft", "align", "-", "-o", name]
     running = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     running.stdin.write((GOOD * 30_000).encode())
     running.stdin.flush()

@@ -65,7 +65,7 @@ def shell(command: str, folder) -> subprocess.CompletedProcess[str]:
 
 def test_a_reader_of_stderr_that_leaves_costs_no_line(tmp_path):
     (tmp_path / "pairs").write_text("bad\n" * 500 + "a ||| a\n" * 500)
-    done = shell("weft align pairs --model stand-in > links 2> >(head -1 > /dev/null); echo $?", tmp_path)
+    done = shell("weft align pairs > links 2> >(head -1 > /dev/null); echo $?", tmp_path)
     assert done.stdout == "0\n"
     assert (tmp_path / "links").read_text() == "\n" * 500 + "0-0\n" * 500
 
@@ -73,10 +73,10 @@ def test_a_reader_of_stderr_that_leaves_costs_no_line(tmp_path):
 def test_closed_streams_are_no_traceback(tmp_path):
     (tmp_path / "one").write_text("1-1\n")
     (tmp_path / "pairs").write_text("a ||| a\n")
-    assert shell("weft align pairs --model stand-in 2>&-", tmp_path).stdout == "0-0\n"
+    assert shell("weft align pairs 2>&-", tmp_path).stdout == "0-0\n"
     assert shell("weft score one one --system-base 1 2>&-", tmp_path).stdout.splitlines()[1].startswith("one  0.0")
     for command, message in (
-        ("weft align --model stand-in <&-", "stdin is closed"),
+        ("weft align <&-", "stdin is closed"),
         ("weft convert one >&-", "stdout is closed"),
     ):
         done = shell(command, tmp_path)

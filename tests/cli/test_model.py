@@ -11,6 +11,7 @@ def test_known_encoders_are_listed_with_their_layers(weft):
     done = weft("model", "list")
     assert (done.returncode, done.stderr) == (0, "")
     assert "mBERT\tknown encoder\tlayer 8 of 12" in done.stdout.splitlines()
+    assert done.stdout.startswith("weft-mini\tbuilt in\t")
 
 
 def test_listing_and_describing_need_no_torch(tiny_bert):
@@ -46,6 +47,12 @@ def test_a_folder_is_exported_described_and_used(weft, tiny_bert, tmp_path):
         name: before[name] for name in ("layer", "method", "threshold", "vocabulary")
     }
     assert weft("align", "--model", tmp_path / "small", stdin="das ||| das\n").stdout == "0-0\n"
+
+
+def test_the_built_in_model_describes_itself(weft):
+    described = facts(weft("model", "info", "weft-mini").stdout)
+    assert (described["kind"], described["method"], described["calibrated"]) == ("onnx-int8", "softmax", "yes")
+    assert {"de", "en", "ja", "zh"} <= set(described["languages"].split())
 
 
 def test_a_known_encoder_and_a_guess(weft, tiny_bert):

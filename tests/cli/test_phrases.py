@@ -43,4 +43,4 @@ def test_nothing_in_nothing_out(weft, files):
 
 
 def test_an_aligner(weft, files):
-    assert "das ||| the |||" in weft("phrases", "pairs", "--model", "stand-in", cwd=files).stdout
+    assert "das ||| the |||" in weft("phrases", "pairs", cwd=files).stdout

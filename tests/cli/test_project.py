@@ -91,7 +91,7 @@ def test_spans(weft, tmp_path):
         {"source": ["a"], "target": ["x"], "spans": []},
     ]
     text = json.dumps(records[0]) + "\nrubbish\n" + json.dumps(records[1]) + "\n"
-    done = weft("project", "--from", "jsonl", "--model", "stand-in", stdin=text)
+    done = weft("project", "--from", "jsonl", stdin=text)
     first, second, third = map(json.loads, done.stdout.splitlines())
     assert first == records[0] | {"target_spans": [[4, 10, "ORG"]]}
     assert second == {}
@@ -101,7 +101,7 @@ def test_spans(weft, tmp_path):
 
 def test_records_of_weft_align_hold_their_links(weft):
     pairs = "Das Museum öffnet. ||| The museum opens.\n"
-    aligned = weft("align", "--raw", "--model", "stand-in", "--output-format", "jsonl", stdin=pairs).stdout
+    aligned = weft("align", "--raw", "--output-format", "jsonl", stdin=pairs).stdout
     record = json.loads(aligned) | {"spans": [[4, 10, "ORG"]]}
     done = weft("project", "-", "--links", "-", "--from", "jsonl", stdin=json.dumps(record))
     assert json.loads(done.stdout)["target_spans"] == [[4, 10, "ORG"]]

@@ -75,7 +75,7 @@ def test_many_files_in_many_formats(weft, tmp_path):
     rows = {"source": ["das ist", None, "ja"], "target": [["that", "is"], ["x"], ["yes"]]}
     pq.write_table(pa.table(rows), tmp_path / "in" / "c.parquet")
     (tmp_path / "in" / "d.jsonl").touch()
-    options = ["--model", "stand-in", "--threshold", "0.5"]
+    options = ["--method", "argmax", "--threshold", "0.5"]
     done = weft("align", "in", "-o", "out/*.txt.gz", *options, "--engine", "ray", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [f"{name}.txt.gz" for name in "abcd"]
@@ -89,12 +89,12 @@ def test_many_files_in_many_formats(weft, tmp_path):
 
 
 @needs_ray
-def test_a_damaged_file_is_named_and_whole_ones_stay(weft, tmp_path):
+def test_a_damaged_file_is_named_and_whole_ones_stay(weft, tmp_path, tiny_onnx):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.txt").write_text("das ist ||| that is\n")
     whole = gzip.compress(corpus(2_000).encode())
     (tmp_path / "in" / "b.gz").write_bytes(whole[: len(whole) // 2])
-    done = weft("align", "in", "-o", "out", "--model", "stand-in", "--engine", "ray", cwd=tmp_path)
+    done = weft("align", "in", "-o", "out", "--model", tiny_onnx, "--engine", "ray", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert re.search(r"weft: in/b.gz:\d+: the compressed data is damaged or cut short", done.stderr)
     assert "Traceback" not in done.stderr
@@ -114,7 +114,7 @@ def test_a_damaged_file_is_named_and_whole_ones_stay(weft, tmp_path):
 )
 def test_mistakes_get_one_sentence(weft, tmp_path, options, code, message):
     (tmp_path / "pairs").write_text("a ||| b\n")
-    done = weft("align", *options, "--model", "stand-in", "--engine", "ray", cwd=tmp_path)
+    done = weft("align", *options, "--engine", "ray", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (code, "")
     assert message in done.stderr
 
@@ -123,7 +123,7 @@ def test_mistakes_get_one_sentence(weft, tmp_path, options, code, message):
 def test_a_missing_extra_is_named(tmp_path, missing):
     (tmp_path / "pairs").write_text("a ||| b\n")
     code = f"import sys; sys.modules[{missing!r}] = None; from weft.cli.main import main; main()"
-    command = [sys.executable, "-c", code, "align", "pairs", "-o", "links", "--engine", "ray", "--model", "stand-in"]
+    command = [sys.executable, "-c", code, "align", "pairs", "-o", "links", "--engine", "ray"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "weft: The Ray engine needs an optional part of weft: pip install 'weft[ray]'.\n"

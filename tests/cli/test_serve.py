@@ -42,11 +42,11 @@ def post(address: str, **request: object) -> dict:
 
 
 def test_it_listens_on_loopback_answers_and_stops(started, tiny_bert):
-    process, said, address = started("--model", "stand-in", "--model", tiny_bert)
+    process, said, address = started("--model", "weft-mini", "--model", tiny_bert)
     assert "password" not in said
     assert address.startswith("http://127.0.0.1:")
     answer = post(address, source="gut .", target="good .")
-    assert answer["model"] == "stand-in"
+    assert answer["model"] == "weft-mini"
     assert [link[:2] for link in answer["alignments"][0]["links"]] == [[0, 0], [1, 1]]
     assert post(address, source="gut .", target="good .", model="bert")["model"] == "bert"
     with urlopen(f"{address}/api/models", timeout=60) as models:
@@ -57,7 +57,7 @@ def test_it_listens_on_loopback_answers_and_stops(started, tiny_bert):
 
 
 def test_other_addresses_come_with_a_warning(started):
-    _, said, address = started("--host", "0.0.0.0", "--model", "stand-in")
+    _, said, address = started("--host", "0.0.0.0")
     assert "weft: 0.0.0.0 can be reached from other machines, and there is no password" in said
     assert address.startswith("http://localhost:")
     assert post(address, source="a", target="a")["alignments"][0]["links"][0][:2] == [0, 0]
@@ -66,7 +66,7 @@ def test_other_addresses_come_with_a_warning(started):
 def test_a_taken_port_is_one_sentence(weft):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = weft("serve", "--port", port, "--model", "stand-in")
+        done = weft("serve", "--port", port)
     assert done.returncode == 1
     assert done.stderr == (
         f"weft: cannot listen on 127.0.0.1:{port} (Address already in use); choose another with --port.\n"
@@ -76,10 +76,10 @@ def test_a_taken_port_is_one_sentence(weft):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--model", "stand-in", "--model", "stand-in"], 2, "two models are called stand-in"),
-        (["--model", "stand-in", "--layer", "1", "--layer", "2"], 2, "there are more layers than models"),
+        (["--model", "weft-mini", "--model", "weft-mini"], 2, "two models are called weft-mini"),
+        (["--layer", "1", "--layer", "2"], 2, "there are more layers than models"),
         (["--model", "/nowhere/at/all"], 1, "there is no folder /nowhere/at/all."),
-        (["--host", "256.1.1.1", "--model", "stand-in"], 1, "cannot listen on 256.1.1.1:8080"),
+        (["--host", "256.1.1.1"], 1, "cannot listen on 256.1.1.1:8080"),
     ],
 )
 def test_bad_options_are_one_sentence(weft, options, code, message):
@@ -91,7 +91,7 @@ def test_bad_options_are_one_sentence(weft, options, code, message):
 
 def test_the_extra_is_named_where_it_is_missing():
     code = (
-        "import sys; sys.modules['fastapi'] = None; sys.argv = ['weft', 'serve', '--model', 'stand-in']\n"
+        "import sys; sys.modules['fastapi'] = None; sys.argv = ['weft', 'serve']\n"
         "from weft.cli.main import main\nmain()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

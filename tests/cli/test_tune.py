@@ -6,6 +6,9 @@ import shutil
 import pytest
 
 from models import SENTENCES
+from weft.models.loading import model_folder
+
+BUILT_IN = model_folder("weft-mini")
 
 
 @pytest.fixture
@@ -41,6 +44,16 @@ def test_a_tuned_copy_can_be_saved_elsewhere(weft, dev, tiny_bert, tmp_path):
     assert weft("align", "--model", tmp_path / "new", stdin="das ||| das\n").stdout == "0-0\n"
 
 
+def test_the_built_in_model_is_tuned_into_another_folder(weft, dev, tmp_path):
+    before = (BUILT_IN / "weft.json").read_bytes()
+    done = weft("tune", "--dev", dev, "--methods", "argmax", "-o", tmp_path / "new")
+    assert done.returncode == 0, done.stderr
+    stored = json.loads((tmp_path / "new" / "weft.json").read_text())
+    assert (stored["method"], stored["joint"]) == ("argmax", True)
+    assert weft("align", "--model", tmp_path / "new", stdin="das ist ||| that is\n").stdout == "0-0 1-1\n"
+    assert (BUILT_IN / "weft.json").read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
@@ -48,7 +61,7 @@ def test_a_tuned_copy_can_be_saved_elsewhere(weft, dev, tiny_bert, tmp_path):
         (["--dev", "DEV", "--model", "MODEL", "--layers", "7"], 2, "layer 7 is not there"),
         (["--dev", "DEV", "--model", "MODEL", "--layers", "x"], 2, "`layers` must be numbers"),
         (["--dev", "DEV", "--model", "MODEL", "--methods", "magic"], 2, "`methods` must be some of softmax"),
-        (["--dev", "DEV", "--model", "stand-in"], 2, "the stand-in has nothing to tune"),
+        (["--dev", "DEV"], 2, "say with --output where the tuned model should go"),
         (["--dev", "DEV", "--model", "MODEL", "-o", "DEV.src"], 2, "is no folder that can be written to"),
         (["--model", "MODEL"], 2, "--dev"),
     ],

@@ -14,6 +14,7 @@ from weft.encoding.onnx import OnnxEncoder
 from weft.errors import FormatError, SettingError, WeftError
 from weft.extraction.words import Calibration
 from weft.text.pairs import NOTHING
+from weft.viewing.desk import remembering
 
 PAIRS = list(zip(SENTENCES, reversed(SENTENCES), strict=True))
 
@@ -151,11 +152,33 @@ def test_known_encoders_have_their_layers(model_type, vocabulary, n_layers, laye
     assert known_encoder(model_type, vocabulary + 1, n_layers) is None
 
 
-def test_the_stand_in_finds_what_is_spelt_alike():
-    aligner = Aligner.from_pretrained("stand-in")
-    alignment = aligner.align("Barack Obama besuchte 2015 Berlin .", "In 2015 Berlin saw Barack Obama .")
-    assert {(0, 4), (1, 5), (3, 1), (4, 2), (5, 6)} <= alignment.pairs
-    assert aligner.align("das ist gut", "that is good").pairs == {(0, 0), (1, 1), (2, 2)}
+OBVIOUS = [
+    ("das ist gut", "that is good", "0-0 1-1 2-2"),
+    ("Barack Obama besuchte 2015 Berlin .", "In 2015 Berlin saw Barack Obama .", "0-4 1-5 3-1 4-2 5-6"),
+    ("la maison est petite", "the house is small", "0-0 1-1 2-2 3-3"),
+    ("la casa blanca", "the white house", "0-0 1-2 2-1"),
+    ("дом большой", "the house is big", "0-1 1-3"),
+    ("他 明天 去 北京 。", "He goes to Beijing tomorrow .", "0-0 1-4 2-1 3-3 4-5"),
+    ("私 は 学生 です 。", "I am a student .", "0-0 2-3 4-4"),
+]
+
+
+@pytest.mark.parametrize(("source", "target", "links"), OBVIOUS)
+def test_the_built_in_model_knows_languages(source, target, links):
+    alignment = Aligner.from_pretrained().align(source, target)
+    assert {tuple(map(int, link.split("-"))) for link in links.split()} <= alignment.pairs
+    assert len(alignment.pairs) <= len(source.split()) + 2
+    assert all(0 < link.score <= 1 for link in alignment.links)
+
+
+def test_the_built_in_model_can_be_saved(tmp_path):
+    pairs = [(source, target) for source, target, _ in OBVIOUS]
+    first = Aligner.from_pretrained()
+    first.save_pretrained(tmp_path / "copy")
+    again = Aligner.from_pretrained(tmp_path / "copy")
+    assert again.encoder.source == str(tmp_path / "copy")
+    assert again.settings == first.settings
+    assert again.align_batch(pairs) == first.align_batch(pairs)
 
 
 @pytest.mark.parametrize(
@@ -177,9 +200,9 @@ def test_a_broken_settings_file_is_named(tmp_path, content, message):
         Aligner.from_pretrained(tmp_path / "m")
 
 
-def test_nothing_can_be_saved_of_a_stand_in(tmp_path):
-    with pytest.raises(WeftError, match="has no model that could be saved"):
-        Aligner.from_pretrained("stand-in").save_pretrained(tmp_path)
+def test_nothing_can_be_saved_of_an_encoder_without_files(aligner, tmp_path):
+    with pytest.raises(WeftError, match="a RememberingEncoder has no model that could be saved"):
+        remembering(aligner).save_pretrained(tmp_path)
 
 
 def test_links_are_plain_numbers(aligner):

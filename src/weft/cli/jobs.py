@@ -17,7 +17,6 @@ from weft.version import __version__
 
 if TYPE_CHECKING:
     from weft.distributed.chunks import Chunk, Description, Finished
-    from weft.encoding.encoder import Encoder
     from weft.text.segment import Segmenter
 
 # Which options mean something to which methods.
@@ -56,13 +55,11 @@ class AlignJob:
         return segmenter_for(self.languages[0]), segmenter_for(self.languages[1])
 
     def may_use_gpu(self) -> bool:
-        """Whether the model would run on a GPU if there is one: not the stand-in, nor an ONNX graph."""
-        from weft.models.loading import DEFAULT_MODEL, STAND_IN, model_folder
+        """Whether the model would run on a GPU if there is one: not an ONNX graph."""
+        from weft.models.loading import model_folder
         from weft.models.registry import ONNX_FILE
 
         folder, device = model_folder(self.model), self.settings.get("device", "auto")
-        if folder is None and self.model in (DEFAULT_MODEL, STAND_IN):
-            return False
         return device == "cuda" or (device == "auto" and not (folder and (folder / ONNX_FILE).is_file()))
 
     def read(
@@ -128,7 +125,8 @@ class AlignWorker:
             if job.settings.get(name) is not None and settings.method not in methods
         ]
         if job.scores is Scores.CALIBRATED and settings.calibration is None:
-            remarks.append("this model has no calibration yet ('weft tune' fits one); the scores are raw.")
+            missing = f"this model has no calibration for the method {settings.method}"
+            remarks.append(f"{missing} ('weft tune' fits one); the scores are raw.")
         if job.scores is not Scores.NONE and job.output_format is OutputFormat.WORDS:
             remarks.append("--scores has no effect with the output format words.")
         return remarks
@@ -151,17 +149,15 @@ class AlignWorker:
         spelt = {
             f"--{name.replace('_', '-')}": None if value is None else str(value) for name, value in options.items()
         }
-        return {"the version of weft": __version__, "--model": _model_identity(job.model, encoder), **spelt, **links}
+        return {"the version of weft": __version__, "--model": _model_identity(job.model), **spelt, **links}
 
 
-def _model_identity(model: str, encoder: Encoder) -> str:
+def _model_identity(model: str) -> str:
     """A model's name, and a checksum of its files: a folder may hold another model tomorrow."""
     from weft.distributed.manifest import checksum
     from weft.models.loading import model_folder
 
-    folder = model_folder(model) if hasattr(encoder, "source") else None
-    if folder is None and hasattr(encoder, "source"):
-        folder = _snapshot(model)
+    folder = model_folder(model) or _snapshot(model)
     if folder is None:
         return model
     digest = checksum()

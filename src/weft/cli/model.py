@@ -44,8 +44,8 @@ def info(
 
 @app.command()
 def export(
-    model: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with a Hugging Face encoder.")],
-    to: Annotated[str, typer.Option(help="onnx (float32) or onnx-int8.")],
+    model: Annotated[str, typer.Argument(metavar="DIR", help="Folder with a Hugging Face encoder, or weft-mini.")],
+    to: Annotated[str, typer.Option(help="onnx (float32), onnx-int8, or torch: back from a graph to weights.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write the exported model into.")],
     layer: Annotated[int | None, typer.Option(help="Layer to cut at; weft.json's by default.")] = None,
     embedding_bits: Annotated[int, typer.Option(help="Bits of a word embedding's value in onnx-int8: 4 or 8.")] = 4,
@@ -54,15 +54,17 @@ def export(
         typer.Option(help="Sentence pairs that fix the ranges of onnx-int8; without them a batch's own are used."),
     ] = None,
 ) -> None:
-    """Export an encoder, cut at its layer, into a folder that runs without torch.
+    """Export an encoder, cut at its layer, into a folder that runs without torch, or such a folder back.
 
     Example: weft model export my-model --to onnx-int8 -o my-small-model
     """
     from weft.models.export import Target, export_model
+    from weft.models.loading import model_folder
 
     if to not in list(Target):
         raise SettingError(f"`to` must be one of {', '.join(Target)}, got {to!r}.")
-    export_model(model, output, target=Target(to), layer=layer, embedding_bits=embedding_bits, text=text)
+    source = model_folder(model) or Path(model)
+    export_model(source, output, target=Target(to), layer=layer, embedding_bits=embedding_bits, text=text)
     say(f"{output} holds {_megabytes(output)}; use it with --model {output}")
 
 

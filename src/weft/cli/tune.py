@@ -37,9 +37,9 @@ def tune(
     from weft.tuning import DevSet, tune
 
     tunable = Tunable(model, device=device, dtype=dtype, batch_tokens=batch_tokens)
-    if output is None and tunable.folder is None:
+    if output is None and tunable.home is None:
         raise SettingError(f"{model} is not a folder of yours; say with --output where the tuned model should go.")
-    _check_writable(Path(output) if output else tunable.folder)
+    _check_writable(Path(output) if output else tunable.home)
     tuned = tune(
         tunable.load,
         tunable.layers(_numbers(layers)),
@@ -58,7 +58,7 @@ def tune(
         _print_line("too few links to calibrate probabilities by")
     else:
         _print_line(f"link probabilities were off by {tuned.error_before:.3f}, calibrated by {tuned.error_after:.3f}")
-    say(f"stored in {Path(output or str(tunable.folder)) / 'weft.json'}")
+    say(f"stored in {Path(output or str(tunable.home)) / 'weft.json'}")
 
 
 def _check_writable(folder: Path | None) -> None:

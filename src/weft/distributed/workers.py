@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from multiprocessing import connection
@@ -58,7 +59,8 @@ class Workers:
                 self._own = self._job.load()
                 self._description = self._own.describe()
             else:
-                self._description = _result(self._pool.submit(_describe))
+                with _killed_workers_named():
+                    self._description = self._pool.submit(_describe).result()
         return self._description
 
     def align(self, chunks: Iterable[Chunk], *, at_once: int | None = None) -> Iterator[Finished]:
@@ -70,12 +72,13 @@ class Workers:
             return
         assert self._pool is not None, "workers are used in a with block"
         waiting: deque[Future[list[Finished]]] = deque()
-        for portion in portions(chunks, at_once):
-            waiting.append(self._pool.submit(_align, portion))
-            if len(waiting) >= _AHEAD * self._count:
-                yield from _result(waiting.popleft())
-        while waiting:
-            yield from _result(waiting.popleft())
+        with _killed_workers_named():
+            for portion in portions(chunks, at_once):
+                waiting.append(self._pool.submit(_align, portion))
+                if len(waiting) >= _AHEAD * self._count:
+                    yield from waiting.popleft().result()
+            while waiting:
+                yield from waiting.popleft().result()
 
 
 def in_threads(worker: Worker, chunks: Iterable[Chunk], at_once: int) -> Iterator[Finished]:
@@ -108,9 +111,11 @@ def visible_gpus() -> list[str]:
     return [str(number) for number in range(torch.cuda.device_count())]
 
 
-def _result(future: Future[Any]) -> Any:
+@contextmanager
+def _killed_workers_named() -> Iterator[None]:
+    """Say in a sentence what a broken pool means, whether it is noticed with new work or with old."""
     try:
-        return future.result()
+        yield
     except BrokenProcessPool as error:
         raise WeftError(
             "a worker process was killed, perhaps because memory ran out; use fewer --workers or --batch-tokens."

@@ -17,6 +17,7 @@ import numpy as np
 from weft.errors import MissingExtraError, SettingError, WeftError, first_line
 from weft.models.loading import likely_layer
 from weft.models.registry import ONNX_FILE, read_settings, write_settings
+from weft.models.unpack import CONFIG_FILE, is_graph_only, unpack_model
 from weft.version import __version__
 
 
@@ -25,10 +26,12 @@ class Target(StrEnum):
 
     ONNX = "onnx"
     ONNX_INT8 = "onnx-int8"
+    TORCH = "torch"
 
 
 EMBEDDING_BITS = (4, 8)
-_COPIED = ("tokenizer.json", "README.md")
+# The configuration lets the graph be turned into torch weights again.
+_COPIED = ("tokenizer.json", "tokenizer_config.json", CONFIG_FILE, "README.md")
 # A graph whose states point elsewhere than the model's was put together wrongly. A trained one of 7 layers keeps 0.998
 # in int8; random ones, as tests use, lose more.
 _LEAST_COSINE = {Target.ONNX: 0.9999, Target.ONNX_INT8: 0.8}
@@ -46,14 +49,17 @@ def export_model(
     """Write `model.onnx`, tokenizer and `weft.json` of the encoder in `source` into the folder `output`.
 
     Args:
-        source: a folder with a Hugging Face encoder.
+        source: a folder with a Hugging Face encoder; for `torch`, with a graph that was exported from one.
         output: the folder to write.
-        target: float32 or int8.
+        target: a graph in float32 or int8, or weights for torch.
         layer: the layer to cut at; that of `weft.json`, or a good guess, by default.
         embedding_bits: bits of a word embedding's value in int8, 4 or 8.
         text: sentence pairs by which the ranges of activations in int8 are fixed. Without them they follow each batch.
     """
-    _check(source, output, embedding_bits)
+    _check(source, output, embedding_bits, target)
+    if target is Target.TORCH:
+        unpack_model(source, output)
+        return
     stored = read_settings(source)
     try:
         import onnx  # noqa: F401
@@ -87,14 +93,17 @@ def export_model(
     )
 
 
-def _check(source: Path, output: Path, embedding_bits: int) -> None:
+def _check(source: Path, output: Path, embedding_bits: int, target: Target) -> None:
     if embedding_bits not in EMBEDDING_BITS:
         raise SettingError(f"`embedding_bits` must be 4 or 8, got {embedding_bits}.")
     if not source.is_dir():
         raise WeftError(f"there is no folder {source}.")
-    if not (source / "config.json").is_file():
-        found = " It holds an ONNX graph, which cannot be exported again." if (source / ONNX_FILE).is_file() else ""
-        raise WeftError(f"{source} holds no Hugging Face model: config.json is not there.{found}")
+    if is_graph_only(source) and target is not Target.TORCH:
+        raise WeftError(f"{source} holds an ONNX graph already; --to torch turns it back into weights.")
+    if target is Target.TORCH and not is_graph_only(source):
+        raise WeftError(f"{source} holds no ONNX graph to turn into torch weights, or has them already.")
+    if not (source / CONFIG_FILE).is_file():
+        raise WeftError(f"{source} holds no Hugging Face model: {CONFIG_FILE} is not there.")
     if not (source / "tokenizer.json").is_file():
         raise WeftError(f"{source} has no tokenizer.json, which the exported model needs.")
     if output.exists() and not output.is_dir():

@@ -10,7 +10,6 @@ from typing import Any
 
 from weft.encoding.encoder import Encoder
 from weft.errors import SettingError, WeftError
-from weft.extraction.choices import Method
 from weft.extraction.settings import ExtractionSettings
 from weft.models.registry import (
     ONNX_FILE,
@@ -19,12 +18,12 @@ from weft.models.registry import (
     two_thirds_up,
     write_settings,
 )
+from weft.models.unpack import torch_folder
 from weft.version import __version__
 
 logger = logging.getLogger(__name__)
 
 DEFAULT_MODEL = "weft-mini"
-STAND_IN = "stand-in"
 
 
 def load_encoder(
@@ -39,8 +38,6 @@ def load_encoder(
     if batch_tokens is not None and batch_tokens < 1:
         raise SettingError(f"`batch_tokens` must be at least 1, got {batch_tokens}.")
     folder = model_folder(model)
-    if folder is None and str(model) in (DEFAULT_MODEL, STAND_IN):
-        return _load_stand_in(str(model))
     if not str(model):
         raise SettingError("`model` must be a name or a folder, got nothing.")
     if folder is None and (str(model).startswith((".", "/", "~")) or str(model).count("/") > 1):
@@ -49,7 +46,9 @@ def load_encoder(
     settings = ExtractionSettings.from_json(stored)
     if folder and (folder / ONNX_FILE).is_file() and device in ("auto", "cpu"):
         return _load_onnx(folder, stored, layer, batch_tokens), settings
-    encoder = _load_torch(folder or model, stored, layer, device=device, dtype=dtype, batch_tokens=batch_tokens)
+    encoder = _load_torch(
+        torch_folder(folder) if folder else model, stored, layer, device=device, dtype=dtype, batch_tokens=batch_tokens
+    )
     if layer is not None and layer != stored.get("layer"):
         settings = replace(settings, calibration=None)
     return encoder, settings
@@ -61,19 +60,6 @@ def model_folder(model: str | Path) -> Path | None:
     if "/" not in str(model) and (built_in / "tokenizer.json").is_file():
         return built_in
     return Path(model) if str(model) and Path(model).is_dir() else None
-
-
-def _load_stand_in(name: str) -> tuple[Encoder, ExtractionSettings]:
-    from weft.encoding.standin import StandInEncoder
-
-    if name == DEFAULT_MODEL:
-        logger.warning(
-            "the built-in model %s is not in this version yet. A stand-in that compares spelling and position is used: "
-            "fine for trying things out, not for real work. Give --model a folder or the name of an encoder.",
-            DEFAULT_MODEL,
-        )
-    # Its similarities are too flat for a threshold; mutual best is all they can say.
-    return StandInEncoder(), ExtractionSettings(method=Method.ARGMAX)
 
 
 def _load_onnx(folder: Path, stored: dict[str, Any], layer: int | None, batch_tokens: int | None) -> Encoder:
@@ -149,14 +135,14 @@ def store_settings(folder: Path, layer: int | None, settings: ExtractionSettings
 
 
 class Tunable:
-    """A model whose layer and settings can still be chosen."""
+    """A model whose layer and settings can still be chosen; `home` is where they are stored if it is the user's own."""
 
     def __init__(self, model: str | Path, *, device: str, dtype: str, batch_tokens: int | None) -> None:
         self._model = model
         self._options: dict[str, Any] = {"device": device, "dtype": dtype, "batch_tokens": batch_tokens}
         self.folder = model_folder(model)
-        if self.folder is None and str(model) in (DEFAULT_MODEL, STAND_IN):
-            raise SettingError("the stand-in has nothing to tune; give --model a folder or the name of an encoder.")
+        built_in = self.folder is not None and self.folder.parent == Path(__file__).parent
+        self.home = None if built_in else self.folder
         self._stored = read_settings(self.folder) if self.folder else {}
         self.settings = ExtractionSettings.from_json(self._stored)
 
@@ -176,6 +162,6 @@ class Tunable:
 
     def store(self, layer: int | None, settings: ExtractionSettings) -> None:
         """Write what was chosen into the model's folder and leave the rest of `weft.json` as it is."""
-        if self.folder is None:
+        if self.home is None:
             raise SettingError(f"{self._model} has no folder to store settings in.")
-        store_settings(self.folder, layer, settings)
+        store_settings(self.home, layer, settings)

@@ -12,7 +12,9 @@ from torch import Tensor, nn
 
 from weft.encoding.torch import FINAL_NORMS, load_config, load_tokenizer, load_weights
 from weft.errors import SettingError, WeftError
+from weft.models.loading import likely_layer, model_folder
 from weft.models.registry import read_settings, two_thirds_up
+from weft.models.unpack import torch_folder
 from weft.training.batches import Vocabulary
 from weft.training.config import TrainingConfig
 
@@ -153,21 +155,24 @@ def _chained(parts: tuple[Any, ...], states: Tensor) -> Tensor:
 
 def load_trainable(config: TrainingConfig) -> tuple[TrainableEncoder, Any]:
     """The encoder to train and its Hugging Face tokenizer: an existing one, or a new one of a given architecture."""
+    folder = model_folder(config.model)
+    source: str | Path = config.model if folder is None else torch_folder(folder)
     if config.architecture is None:
-        library = _load(config.model)
-        tokenizer = load_tokenizer(config.model, library.config.vocab_size)
+        library = _load(source)
+        tokenizer = load_tokenizer(source, library.config.vocab_size)
     else:
-        tokenizer = load_tokenizer(config.model, 0)
+        tokenizer = load_tokenizer(source, 0)
         library = _new(config.architecture, tokenizer)
-    layer = config.layer if config.layer is not None else _default_layer(config)
-    joint = config.architecture is None and bool(read_settings(Path(config.model)).get("joint"))
+    stored = {} if folder is None or config.architecture is not None else read_settings(folder)
+    layer = config.layer if config.layer is not None else _default_layer(config, source, stored)
+    joint = bool(stored.get("joint"))
     model = TrainableEncoder(library, layer=layer, with_psi="psi" in config.objectives, joint=joint)
-    if Path(config.model).is_dir():
-        model.load_heads(Path(config.model))
+    if folder is not None:
+        model.load_heads(folder)
     return model, tokenizer
 
 
-def _load(model: str) -> Any:
+def _load(model: str | Path) -> Any:
     config = load_config(model)
     kinds = transformers.AutoModelForMaskedLM._model_mapping
     kind = transformers.AutoModelForMaskedLM if type(config) in kinds else transformers.AutoModel
@@ -186,13 +191,10 @@ def _new(architecture: dict[str, Any], tokenizer: Any) -> Any:
     return make(config)
 
 
-def _default_layer(config: TrainingConfig) -> int:
-    from weft.models.loading import likely_layer
-
+def _default_layer(config: TrainingConfig, source: str | Path, stored: dict[str, Any]) -> int:
     if config.architecture is not None:
         return two_thirds_up(int(config.architecture.get("num_hidden_layers", 12)))
-    stored = read_settings(Path(config.model)).get("layer")
-    return int(stored) if stored is not None else likely_layer(config.model, load_config(config.model))
+    return int(stored["layer"]) if "layer" in stored else likely_layer(source, load_config(source))
 
 
 def vocabulary_of(tokenizer: Any) -> Vocabulary:

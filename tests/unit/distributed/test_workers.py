@@ -8,7 +8,7 @@ from echo import EchoJob, Item, SeeingJob
 from weft.aligner import Aligner
 from weft.distributed.chunks import Chunk, cut
 from weft.distributed.workers import Workers, visible_gpus
-from weft.encoding.standin import StandInEncoder
+from weft.encoding.onnx import OnnxEncoder
 from weft.errors import SettingError, WeftError
 from weft.types import SentencePair
 
@@ -60,17 +60,19 @@ def test_a_killed_worker_is_told_in_a_sentence():
         list(workers.align(cut(items(2_000), words=300)))
 
 
-def test_chunks_are_the_aligners_own():
+def test_chunks_are_the_aligners_own(tiny_onnx):
     seen = []
 
-    class Watching(StandInEncoder):
+    class Watching(OnnxEncoder):
         def encode(self, sentences):
             seen.append(len(sentences))
             return super().encode(sentences)
 
     given = [Item(SentencePair((f"s{k}",) * (k % 50 + 1), (f"t{k}",) * (k % 7 + 1))) for k in range(3_000)]
-    list(Aligner(Watching()).stream(item.pair for item in given))
-    chunks = list(cut(given, StandInEncoder.chunk_words))
+    encoder = Watching(tiny_onnx, max_length=64)
+    encoder.chunks_at_once = 1  # so that they are seen in order
+    list(Aligner(encoder).stream(item.pair for item in given))
+    chunks = list(cut(given, encoder.chunk_words))
     assert [2 * len(chunk.items) for chunk in chunks] == seen
     assert len(seen) > 3
     assert [item for chunk in chunks for item in chunk.items] == given

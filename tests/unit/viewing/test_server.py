@@ -3,13 +3,15 @@ from __future__ import annotations
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from weft import Aligner
-from weft.encoding.standin import StandInEncoder
+from weft import Aligner, SentencePair
+from weft.aligner import encode_pairs
+from weft.encoding.onnx import OnnxEncoder
 from weft.errors import MissingExtraError
 from weft.viewing.desk import Desk, FullError, RememberingEncoder
 from weft.viewing.limits import Limits
@@ -21,12 +23,12 @@ PAIR = {"source": "das ist gut", "target": "that is good"}
 
 @pytest.fixture(scope="module")
 def aligner() -> Aligner:
-    return Aligner.from_pretrained("stand-in")
+    return Aligner.from_pretrained()
 
 
 @pytest.fixture(scope="module")
 def client(aligner) -> TestClient:
-    app = create_app({"stand-in": aligner, "other": aligner}, limits=LIMITS, hosts=(*LOOPBACK, "testserver"))
+    app = create_app({"weft-mini": aligner, "other": aligner}, limits=LIMITS, hosts=(*LOOPBACK, "testserver"))
     return TestClient(app, raise_server_exceptions=False)
 
 
@@ -37,7 +39,7 @@ def align(client: TestClient, **request: object):
 def test_health_models_and_description(client):
     assert client.get("/health").json()["status"] == "ok"
     offer = client.get("/api/models").json()
-    assert [model["name"] for model in offer["models"]] == ["stand-in", "other"]
+    assert [model["name"] for model in offer["models"]] == ["weft-mini", "other"]
     assert offer["thresholds"]["softmax"] == 0.001
     assert offer["limits"]["words"] == 6
     description = client.get("/openapi.json").json()
@@ -53,16 +55,17 @@ def test_links_are_those_of_the_library(client, aligner):
     expected = aligner.align(PAIR["source"], PAIR["target"])
     [found] = answer["alignments"]
     assert found["links"] == [[*link.words, link.score] for link in expected.links]
-    assert (answer["model"], answer["method"], found["score"]) == ("stand-in", "argmax", expected.score)
+    assert (answer["model"], answer["method"], found["score"]) == ("weft-mini", "softmax", expected.score)
     assert found["source"] == ["das", "ist", "gut"]
 
 
 @pytest.mark.parametrize(
-    "settings", [{"method": "softmax", "threshold": 0.3}, {"method": "itermax"}, {"symmetrize": "union"}]
+    "settings",
+    [{"method": "softmax", "threshold": 1.0}, {"method": "itermax"}, {"threshold": 1e-7, "symmetrize": "union"}],
 )
 def test_settings_do_what_they_do_in_the_library(client, settings):
     [found] = align(client, **PAIR, **settings, scores="none").json()["alignments"]
-    expected = Aligner.from_pretrained("stand-in", **settings).align(*PAIR.values(), scores="none")
+    expected = Aligner.from_pretrained(**settings).align(*PAIR.values(), scores="none")
     assert found["links"] == [list(link.words) for link in expected.links]
 
 
@@ -128,10 +131,11 @@ def test_other_sites_stay_outside(client):
     assert "unsafe" not in policy
 
 
-class SlowEncoder(StandInEncoder):
+class SlowEncoder(OnnxEncoder):
     """Works when told to."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, max_length=64)
         self.go = threading.Event()
 
     def encode(self, sentences):
@@ -139,8 +143,8 @@ class SlowEncoder(StandInEncoder):
         return super().encode(sentences)
 
 
-def test_the_queue_has_an_end():
-    encoder = SlowEncoder()
+def test_the_queue_has_an_end(tiny_onnx):
+    encoder = SlowEncoder(tiny_onnx)
     app = create_app({"slow": Aligner(encoder)}, limits=LIMITS, hosts=("testserver",))
     with TestClient(app) as client, ThreadPoolExecutor(2) as pool:
         waiting = [pool.submit(align, client, source=str(number), target="b") for number in range(2)]
@@ -178,24 +182,31 @@ def test_work_is_done_in_order_and_counted():
     assert asyncio.run(scenario()) == [0, 1, 2]
 
 
-def test_moving_a_threshold_does_not_encode_again():
+@pytest.mark.parametrize("joint", [False, True])
+def test_moving_a_threshold_does_not_encode_again(tiny_onnx, joint):
     calls = []
 
-    class Counting(StandInEncoder):
+    class Counting(OnnxEncoder):
         def encode(self, sentences):
             calls.append(sentences)
             return super().encode(sentences)
 
-    encoder = RememberingEncoder(Counting())
-    pair = [("a",), ("b",)]
-    first = encoder.encode(pair)
-    assert np.array_equal(encoder.encode(pair).states, first.states)
+        def encode_pairs(self, pairs):
+            calls.append(pairs)
+            return super().encode_pairs(pairs)
+
+    encoder = RememberingEncoder(Counting(tiny_onnx, joint=joint))
+
+    def encode(*words):
+        return encode_pairs(encoder, [SentencePair((word,), ("b",)) for word in words])[0]
+
+    first = encode("a")
+    assert np.array_equal(encode("a").states, first.states)
     assert len(calls) == 1
     for number in range(20):
-        encoder.encode([(str(number),), ("b",)])
-    encoder.encode(pair)
+        encode(str(number))
+    encode("a")
     assert len(calls) == 22  # long forgotten
-    many = [(str(number),) for number in range(5)]
-    encoder.encode(many)
-    encoder.encode(many)
+    encode(*"12345")
+    encode(*"12345")
     assert len(calls) == 24

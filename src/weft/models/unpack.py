@@ -1,0 +1,122 @@
+"""An exported ONNX graph back into Hugging Face weights, for what needs torch: training, GPUs, `AutoModel`.
+
+What int8 rounded away stays away, and the head for masked words was never in the graph.
+"""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from shutil import copyfile, rmtree
+from tempfile import mkdtemp
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from weft.errors import MissingExtraError, WeftError
+from weft.models.registry import ONNX_FILE, SETTINGS_FILE, read_settings, write_settings
+
+Array = npt.NDArray[Any]
+
+CONFIG_FILE = "config.json"
+_COPIED = ("tokenizer.json", "tokenizer_config.json", "README.md", SETTINGS_FILE)
+_MODULE = "model."  # the exporter traces the encoder as the part `model` of a module
+_ATTENTION = ("attention.self.query", "attention.self.key", "attention.self.value")
+_PRODUCTS = (*_ATTENTION, "attention.output.dense", "intermediate.dense", "output.dense")
+_NORMED = ("attention.output", "output")
+
+
+def is_graph_only(folder: Path) -> bool:
+    """Whether a folder holds an ONNX graph and no weights that torch could load."""
+    return (folder / ONNX_FILE).is_file() and not any(folder.glob("*.safetensors")) and not any(folder.glob("*.bin"))
+
+
+@cache
+def torch_folder(folder: Path) -> Path:
+    """The folder itself, or if it holds just a graph, a copy with weights that lives as long as this process."""
+    if not is_graph_only(folder):
+        return folder
+    copy = Path(mkdtemp(prefix="weft-"))
+    atexit.register(rmtree, copy, ignore_errors=True)
+    unpack_model(folder, copy)
+    return copy
+
+
+def unpack_model(source: Path, output: Path) -> None:
+    """Write the encoder that `source` was exported from into `output`, as plain transformers load it."""
+    try:
+        import onnx
+        import torch
+        import transformers
+    except ImportError as error:
+        raise MissingExtraError("torch", "Turning an ONNX graph into torch weights") from error
+    from weft.encoding.torch import library_silence
+
+    if not (source / CONFIG_FILE).is_file():
+        raise WeftError(f"{source} has no {CONFIG_FILE}, without which its graph cannot be turned into torch weights.")
+    config = transformers.AutoConfig.from_pretrained(source)
+    config.num_hidden_layers = read_settings(source).get("layer", config.num_hidden_layers)
+    make: Any = transformers.AutoModel.from_config  # untyped there
+    model = make(config)
+    found = dict(_weights(onnx.load(source / ONNX_FILE).graph)) if config.model_type == "bert" else {}
+    expected = model.state_dict()
+    missing = [name for name in expected if name not in found and not name.startswith("pooler.")]
+    if missing or any(found[name].shape != expected[name].shape for name in found.keys() & expected.keys()):
+        raise WeftError(
+            f"the graph in {source} is no BERT as its {CONFIG_FILE} has it; it cannot be turned into torch weights."
+        )
+    model.load_state_dict({name: torch.from_numpy(value.copy()) for name, value in found.items()}, strict=False)
+    output.mkdir(parents=True, exist_ok=True)
+    with library_silence():
+        model.save_pretrained(output)
+    for name in _COPIED:
+        if (source / name).is_file():
+            copyfile(source / name, output / name)
+    write_settings(output, {name: value for name, value in read_settings(source).items() if name != "export"})
+
+
+def _weights(graph: Any) -> Iterator[tuple[str, Array]]:
+    """Names and values as BERT's `state_dict` has them.
+
+    Equal constants share a name in a graph, so that only the order of products and norms tells what each of them is.
+    """
+    from onnx import numpy_helper
+
+    constants = {item.name: numpy_helper.to_array(item) for item in graph.initializer}
+    yield from ((name.removeprefix(_MODULE), value) for name, value in constants.items() if name.startswith(_MODULE))
+    if "words.rows" in constants:
+        yield "embeddings.word_embeddings.weight", _word_embeddings(constants)
+    products = [part for node in graph.node for part in _products(node, graph, constants)]
+    for number, (weight, bias) in enumerate(products):
+        layer, part = divmod(number, len(_PRODUCTS))
+        yield f"encoder.layer.{layer}.{_PRODUCTS[part]}.weight", weight.T
+        yield f"encoder.layer.{layer}.{_PRODUCTS[part]}.bias", bias
+    norms = [node for node in graph.node if node.op_type == "LayerNormalization"]
+    names = ["embeddings.LayerNorm"] + [
+        f"encoder.layer.{layer}.{part}.LayerNorm" for layer in range(len(norms) // 2) for part in _NORMED
+    ]
+    for name, node in zip(names, norms, strict=True):
+        yield f"{name}.weight", constants[node.input[1]]
+        yield f"{name}.bias", constants[node.input[2]]
+
+
+def _products(node: Any, graph: Any, constants: dict[str, Array]) -> Iterator[tuple[Array, Array]]:
+    """Weight (inputs, outputs) and bias of the linear maps that a node stands for."""
+    if node.op_type == "MatMulIntegerToFloat":
+        yield constants[node.input[1]] * constants[node.input[3]], constants[node.input[6]]
+    elif node.op_type == "QAttention":  # queries, keys and values in one product
+        weight = constants[node.input[1]] * constants[node.input[4]]
+        yield from zip(np.split(weight, 3, axis=1), np.split(constants[node.input[2]], 3), strict=True)
+    elif node.op_type == "MatMul" and node.input[1] in constants:
+        addition = next(other for other in graph.node if node.output[0] in other.input)
+        yield constants[node.input[1]], constants[addition.input[1]]
+
+
+def _word_embeddings(constants: dict[str, Array]) -> Array:
+    """The rows as the graph restores them."""
+    scales = constants["words.scales"].astype(np.float32)
+    shares = constants["words.levels"][constants["words.rows"]].reshape(*scales.shape, -1)
+    return (shares * scales[..., None]).reshape(len(scales), -1)

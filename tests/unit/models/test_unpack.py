@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+from models import SENTENCES
+from weft import Aligner
+from weft.encoding.onnx import OnnxEncoder
+from weft.encoding.torch import TorchEncoder
+from weft.errors import WeftError
+from weft.models.export import Target, export_model
+from weft.models.loading import model_folder
+from weft.models.unpack import torch_folder, unpack_model
+
+WORDS = [tuple(sentence.split()) for sentence in SENTENCES]
+OBVIOUS = [
+    ("Das Haus ist klein .", "The house is small ."),
+    ("Ieri am citit o carte foarte bună .", "Yesterday I read a very good book ."),
+    ("El museo abre los domingos .", "The museum opens on Sundays ."),
+]
+
+
+def test_a_float_graph_comes_back_as_it_was(tiny_bert, tmp_path):
+    export_model(tiny_bert, tmp_path / "graph", target=Target.ONNX, layer=2)
+    export_model(tmp_path / "graph", tmp_path / "back", target=Target.TORCH)
+    original = transformers.AutoModel.from_pretrained(tiny_bert).state_dict()
+    back = transformers.AutoModel.from_pretrained(tmp_path / "back").state_dict()
+    compared = [name for name in back if not name.startswith("pooler.")]
+    assert len(compared) > 30
+    for name in compared:
+        torch.testing.assert_close(back[name], original[name])
+
+
+def test_an_int8_graph_comes_back_as_the_numbers_it_computes_with(tiny_bert, tmp_path):
+    export_model(tiny_bert, tmp_path / "graph", layer=2)
+    unpack_model(tmp_path / "graph", tmp_path / "back")
+    graph = OnnxEncoder(tmp_path / "graph", max_length=32).encode(WORDS).states
+    back = TorchEncoder(tmp_path / "back", layer=2, device="cpu").encode(WORDS).states.numpy()
+    cosines = (graph * back).sum(1) / np.linalg.norm(graph, axis=1) / np.linalg.norm(back, axis=1)
+    assert cosines.min() > 0.99  # activations are rounded in the graph alone
+
+
+def test_weft_mini_runs_in_torch():
+    folder = torch_folder(model_folder("weft-mini"))
+    transformers.AutoModel.from_pretrained(folder)
+    theirs = Aligner.from_pretrained(folder, device="cpu")
+    assert isinstance(theirs.encoder, TorchEncoder)
+    ours = Aligner.from_pretrained()
+    assert [item.pairs for item in theirs.align_batch(OBVIOUS)] == [item.pairs for item in ours.align_batch(OBVIOUS)]
+
+
+def test_a_folder_with_weights_is_used_as_it_is(tiny_bert):
+    assert torch_folder(tiny_bert) == tiny_bert
+
+
+def test_what_cannot_be_unpacked_is_said(tiny_bert, tiny_onnx, tmp_path):
+    with pytest.raises(WeftError, match=r"has no config\.json"):
+        unpack_model(tiny_onnx, tmp_path / "out")
+    with pytest.raises(WeftError, match="or has them already"):
+        export_model(tiny_bert, tmp_path / "out", target=Target.TORCH)
+    export_model(tiny_bert, tmp_path / "graph", layer=2)
+    with pytest.raises(WeftError, match="--to torch turns it back"):
+        export_model(tmp_path / "graph", tmp_path / "out")
+    other = shutil.copytree(tmp_path / "graph", tmp_path / "other")
+    config = json.loads((other / "config.json").read_text())
+    (other / "config.json").write_text(json.dumps({**config, "vocab_size": config["vocab_size"] + 1}))
+    with pytest.raises(WeftError, match=r"is no BERT as its config\.json has it"):
+        unpack_model(other, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
