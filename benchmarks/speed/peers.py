@@ -67,13 +67,14 @@ def write_encoder(folder: Path) -> None:
     shutil.copyfile(DATA / "mbert-tokenizer" / "vocab.txt", folder / "vocab.txt")
 
 
-def contenders(text: Path, encoder: Path, small: Path, mini: str, out: Path) -> dict[str, list[str]]:
+def contenders(text: Path, encoder: Path, graphs: dict[str, Path], mini: str, out: Path) -> dict[str, list[str]]:
     """What is run for each tool that is there; links go to `out`/NAME."""
     weft = [sys.executable, "-m", "weft", "align", str(text), "--device", "cpu"]
     commands = {
         "weft, float32": [*weft, "--model", str(encoder), "--layer", str(LAYER)],
         "weft, bfloat16": [*weft, "--model", str(encoder), "--layer", str(LAYER), "--dtype", "bfloat16"],
-        "weft, int8": [*weft, "--model", str(small)],
+        "weft, float32 graph": [*weft, "--model", str(graphs["onnx"])],
+        "weft, int8 graph": [*weft, "--model", str(graphs["onnx-int8"])],
         "weft-mini": [*weft, "--model", mini],
     }
     commands = {name: [*command, "-o", str(out / name)] for name, command in commands.items()}
@@ -132,18 +133,20 @@ def main() -> None:
     parser.add_argument("--limit", type=int)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--mini", default="weft-mini")
-    parser.add_argument("--only", help="names separated by commas")
+    parser.add_argument("--only", help="names separated by semicolons")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        text, encoder, small, out = (Path(scratch, name) for name in ("text", "encoder", "int8", "links"))
+        text, encoder, out = (Path(scratch, name) for name in ("text", "encoder", "links"))
+        graphs = {kind: Path(scratch, kind) for kind in ("onnx", "onnx-int8")}
         out.mkdir()
         pairs = write_text(options.text, options.limit, text)
         write_encoder(encoder)
-        run([sys.executable, "-m", "weft", "model", "export", str(encoder), "--layer", str(LAYER), "--to", "onnx-int8",
-             "--text", str(text), "-o", str(small)])  # fmt: skip
-        commands = contenders(text, encoder, small, options.mini, out)
+        for kind, folder in graphs.items():
+            run([sys.executable, "-m", "weft", "model", "export", str(encoder), "--layer", str(LAYER), "--to", kind,
+                 "--text", str(text), "-o", str(folder)])  # fmt: skip
+        commands = contenders(text, encoder, graphs, options.mini, out)
         if options.only:
-            commands = {name: command for name, command in commands.items() if name in options.only.split(",")}
+            commands = {name: command for name, command in commands.items() if name in options.only.split(";")}
         seconds: dict[str, list[float]] = {name: [] for name in commands}
         for _ in range(options.rounds):
             for name, command in commands.items():
@@ -153,7 +156,7 @@ def main() -> None:
         for name, times in sorted(seconds.items(), key=lambda item: statistics.median(item[1])):
             middle = statistics.median(times)
             ratio = f"{base / middle:6.1f} x" if base else ""
-            print(f"{name:16} {middle:8.1f} s {pairs / middle:8.1f} pairs/s {ratio}  {common(out / FIRST, out / name)}")
+            print(f"{name:20} {middle:8.1f} s {pairs / middle:8.1f} pairs/s {ratio}  {common(out / FIRST, out / name)}")
 
 
 if __name__ == "__main__":
