@@ -9,17 +9,14 @@ the best weights are kept.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import torch
 from evaluate import held_out_aer
-from flatbert import FlatBert, Shape
 from packed import MASK, SPECIAL_TOKENS, Array, Corpus, FlatBatch, flat_batch, read_shard
-from pretrain import EDGES, TEMPERATURE, Supply, alignment_loss, both_ways, denoised, fold, save
-from safetensors.torch import load_file
+from pretrain import EDGES, TEMPERATURE, Supply, alignment_loss, both_ways, denoised, loaded, save
 from torch import Tensor
 
 
@@ -60,15 +57,8 @@ class Finetuning:
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         torch.manual_seed(options.seed)
         self.random = np.random.default_rng(options.seed)
-        config = json.loads((options.start / "config.json").read_text())
-        names = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
-        shape = Shape(*(config[name] for name in names), positions=config["max_position_embeddings"])
-        self.model = FlatBert(shape).to(self.device)
+        self.model = loaded(options.start, self.device)
         self.model.dropout = options.dropout
-        stored = {name: value.float() for name, value in load_file(options.start / "model.safetensors").items()}
-        stored = fold(stored, shape.layers, 0.5)
-        for name, value in self.model.named_weights().items():
-            value.data.copy_(stored[name])
         trained = [value for name, value in self.model.named_weights().items() if "cls." not in name]
         self.optimiser = torch.optim.AdamW(trained, lr=options.rate, betas=(0.9, 0.98), weight_decay=0.01)
         folders = ["gold", "held"] if options.all else ["gold"]

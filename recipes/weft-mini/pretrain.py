@@ -39,7 +39,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("packed", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--minutes", type=float, default=20)
-    parser.add_argument("--start", type=Path, help="weights to go on from")
+    parser.add_argument("--start", type=Path, help="folder of a model to go on from")
+    parser.add_argument("--teacher", type=Path, help="folder of a model whose probabilities replace silver links")
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--width", type=int, default=384)
     parser.add_argument("--inner", type=int, default=1280, help="width of the feed-forward layers")
@@ -188,6 +189,17 @@ def alignment_loss(
     return total, count[0] + count[1]
 
 
+def distillation_loss(
+    ours: tuple[Tensor, Tensor], theirs: tuple[Tensor, Tensor], group: Group
+) -> tuple[Tensor, Tensor]:
+    """Cross entropy with a teacher's probabilities in both directions, summed over subwords, and how many there are."""
+    losses, count = [], []
+    for logs, teacher, inside, axis in zip(ours, theirs, group.inside, (2, 1), strict=True):
+        losses.append(-(teacher.exp() * logs).sum(axis)[inside].sum())
+        count.append(inside.sum())
+    return losses[0] + losses[1], count[0] + count[1]
+
+
 @torch.no_grad()
 def denoised(forward: Tensor, backward: Tensor, group: Group, keep: float = 0.05, add: float = 0.5) -> Tensor:
     """Silver links that one direction believes in, and those that both are sure of, between whole words."""
@@ -213,6 +225,19 @@ def fold(weights: dict[str, Tensor], layers: int, exponent: float) -> dict[str, 
     return result
 
 
+def loaded(folder: Path, device: str) -> FlatBert:
+    """The model that `save` wrote."""
+    config = json.loads((folder / "config.json").read_text())
+    names = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
+    shape = Shape(*(config[name] for name in names), positions=config["max_position_embeddings"])
+    model = FlatBert(shape).to(device)
+    stored = {name: value.float() for name, value in load_file(folder / "model.safetensors").items()}
+    stored = fold(stored, shape.layers, 0.5)
+    for name, value in model.named_weights().items():
+        value.data.copy_(stored[name])
+    return model
+
+
 def save(model: FlatBert, out: Path, report: dict[str, object]) -> None:
     """Write weights, configuration and report as a Hugging Face folder (without its tokenizer)."""
     out.mkdir(parents=True, exist_ok=True)
@@ -231,9 +256,7 @@ class Run:
         torch.manual_seed(options.seed)
         torch.backends.cuda.matmul.allow_tf32 = True
         shape = Shape(width=options.width, layers=options.layers, heads=options.width // 64, inner=options.inner)
-        self.model = FlatBert(shape).to(self.device)
-        if options.start:
-            self._load(options.start)
+        self.model = loaded(options.start, self.device) if options.start else FlatBert(shape).to(self.device)
         named = self.model.named_weights()
         matrices = [value for name, value in named.items() if ".layer." in name and value.ndim == 2]
         others = [value for name, value in named.items() if not (".layer." in name and value.ndim == 2)]
@@ -243,16 +266,13 @@ class Run:
         )
         compiled = not options.no_compile
         self.encode = torch.compile(self.model, dynamic=False) if compiled else self.model
+        teacher = loaded(options.teacher, self.device) if options.teacher else None
+        self.teacher = torch.compile(teacher, dynamic=False) if teacher and compiled else teacher
         self.predict = torch.compile(self._language_model, dynamic=False) if compiled else self._language_model
         self.supply = Supply(options.packed, self.device, options.exponent, options.seed, options.gold_tokens)
         self.random = np.random.default_rng(options.seed + 1)
         self.most_pairs = options.tokens // 22
         self.history: list[dict[str, object]] = []
-
-    def _load(self, path: Path) -> None:
-        stored = fold({k: v.float() for k, v in load_file(path).items()}, self.model.shape.layers, 0.5)
-        for name, value in self.model.named_weights().items():
-            value.data.copy_(stored[name])
 
     def _language_model(self, states: Tensor, labels: Tensor) -> Tensor:
         return F.cross_entropy(self.model.predictions(states).float(), labels)
@@ -331,7 +351,13 @@ class Run:
             states = self.encode(ids, batch.positions, batch.types, batch.ends)
             language_model = self.predict(states[places], labels)
         total, linked = torch.zeros((), device=self.device), torch.zeros((), device=self.device)
-        if progress >= options.guide:
+        if self.teacher is not None:
+            with torch.no_grad(), torch.autocast(self.device, torch.bfloat16):
+                taught = self.teacher(batch.ids, batch.positions, batch.types, batch.ends)
+            for group in batch.groups:
+                loss, count = distillation_loss(both_ways(states, group), both_ways(taught, group), group)
+                total, linked = total + loss, linked + count
+        elif progress >= options.guide:
             cross = 0.5 * (1 - progress) if progress < options.denoise else 0.1
             stray = 0.0 if progress < options.denoise else options.stray
             for group in batch.groups:

@@ -41,13 +41,14 @@ _APOSTROPHE = r"['\u2018\u2019\uff07]"
 _HYPHEN = r"[-\u2010\u2011\uff0d]"
 # Gold alignments write "it 's" far more often than "it's", but "don't" as often as "do n't".
 _CLITIC = rf"{_APOSTROPHE}(?i:s|m|d|re|ve|ll)(?![^\W_])"
-_ELIDED = rf"(?!(?i:aujourd){_APOSTROPHE})RUN(?:{_HYPHEN}RUN)*+(?<!\d){_APOSTROPHE}(?={_LETTER})"
+_ELIDED = rf"(?!(?i:aujourd){_APOSTROPHE})RUN(?:{_HYPHEN}RUN)*(?<!\d){_APOSTROPHE}(?={_LETTER})"
 # In unknown languages only before a vowel and only words known to elide: "l'homme", but "п'ять", "o'zbek", "c'mon".
 _ELIDED_SURELY = (
     rf"(?i:[cdjlmnst]|[a-z]{{0,5}}qu|un|(?:a|co|da|de|ne|que|su)ll){_APOSTROPHE}"
     r"(?=(?i:[aeiouyhàáâæèéêëìíîïòóôœùúûü]))"
 )
-# Lengths are bounded here and in the rule so that no text makes the search quadratic.
+# Lengths are bounded here and in the rule so that no text makes the search quadratic. Only single characters are repeated
+# possessively: with groups, the first releases of Python 3.11 never come to an end.
 _URL = (
     rf"(?i:[a-z]{{2,10}}://|www\.)[^\s<>\"\u201c\u201d«»\u3000-\u303f\uff00-\uffef{_CUT_BY_DICTIONARY}]+"
     r"(?<![][.,;:!?'\u2019…(){}*_~|])"
@@ -141,20 +142,20 @@ def _segment(text: str, rule: re.Pattern[str], cuts: Set[int] = frozenset()) -> 
 def _rule(elided: str, clitic: str) -> re.Pattern[str]:
     """Compile the rule: each match is a word or a run that `_segment` joins or cuts; between them lies whitespace."""
     attached = _attached_character()
-    run = rf"{_LETTER}++(?:{attached}++{_LETTER}*+)*+"
+    run = rf"{_LETTER}++(?:{attached}{_LETTER}*+)*"
     joint = rf"(?!{clitic})(?:{_HYPHEN}|{_APOSTROPHE}|[_·\u05f3\u05f4]|(?<=[א-ת])\"(?=[א-ת]))(?={_LETTER})"
     digit_joint = r"(?<=\d)[.,:/\u066b\u066c\uff0c\uff0e\uff0f\uff1a](?=\d)"
-    initials = r"(?:[^\W\d_]\.){2,8}+(?![^\W_])"
-    spaced = rf"(?P<spaced>{run}(?:(?:{joint}|{digit_joint}){run})*+)"
-    unspaced = rf"(?P<unspaced>[{_CUT_BY_DICTIONARY}]++(?:{attached}++[{_CUT_BY_DICTIONARY}]*+)*+)"
+    initials = r"(?:[^\W\d_]\.){2,8}(?![^\W_])"
+    spaced = rf"(?P<spaced>{run}(?:(?:{joint}|{digit_joint}){run})*)"
+    unspaced = rf"(?P<unspaced>[{_CUT_BY_DICTIONARY}]++(?:{attached}[{_CUT_BY_DICTIONARY}]*+)*)"
     flag = r"[\U0001f1e6-\U0001f1ff]{2}"
-    symbols = r"(?P<symbol>\S)(?P=symbol)*+"
+    symbols = r"(?P<symbol>\S)(?P=symbol)*"
     enclitic = rf"(?<=[^\W_]|{attached}){clitic}"
     elision = elided.replace("RUN", run)
     word = "|".join((_URL, _EMAIL, initials, enclitic, elision, spaced, unspaced, flag, symbols))
     # A zero-width space ends a word (in Khmer, Lao, Burmese) and yet has to belong to one.
-    trailing = rf"(?:\u200b|{attached})*+"
-    joined_emoji = rf"(?:(?<=\u200d)[\u2190-\u2bff\U0001f000-\U0001faff]{trailing})*+"
+    trailing = rf"(?:\u200b|{attached})*"
+    joined_emoji = rf"(?:(?<=\u200d)[\u2190-\u2bff\U0001f000-\U0001faff]{trailing})*"
     return re.compile(rf"(?:\u200b|{attached})*(?:{word}){trailing}{joined_emoji}")
 
 
