@@ -287,3 +287,10 @@ def test_an_interrupted_run_leaves_no_file(tmp_path, name):
     assert running.returncode != 0
     assert b"Traceback" not in errors
     assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_left_in_the_home_folder(weft, tmp_path):
+    outside = {name: value for name, value in os.environ.items() if name not in ("CI", "XDG_CACHE_HOME")}
+    done = weft("align", stdin="das ist gut ||| that is good\n", env={**outside, "HOME": str(tmp_path)})
+    assert done.stdout == "0-0 1-1 2-2\n"
+    assert list(tmp_path.rglob("*")) == []

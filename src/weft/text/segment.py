@@ -47,8 +47,8 @@ _ELIDED_SURELY = (
     rf"(?i:[cdjlmnst]|[a-z]{{0,5}}qu|un|(?:a|co|da|de|ne|que|su)ll){_APOSTROPHE}"
     r"(?=(?i:[aeiouyhàáâæèéêëìíîïòóôœùúûü]))"
 )
-# Lengths are bounded here and in the rule so that no text makes the search quadratic. Only single characters are repeated
-# possessively: with groups, the first releases of Python 3.11 never come to an end.
+# Lengths are bounded here and in the rule so that no text makes the search quadratic. Only single characters are
+# repeated possessively: with groups, the first releases of Python 3.11 never come to an end.
 _URL = (
     rf"(?i:[a-z]{{2,10}}://|www\.)[^\s<>\"\u201c\u201d«»\u3000-\u303f\uff00-\uffef{_CUT_BY_DICTIONARY}]+"
     r"(?<![][.,;:!?'\u2019…(){}*_~|])"
