@@ -29,7 +29,6 @@ class Run(NamedTuple):
 
     size: int
     pairs: int
-    words: int
     seconds: float
     megabytes: float
 
@@ -58,7 +57,7 @@ def measured(model: str, size: int, pairs: int, words: int) -> Run:
         _, status, usage = os.wait4(process.pid, 0)
         if status:
             raise SystemExit(f"{' '.join(command)} failed")
-        return Run(size, pairs, words, time.perf_counter() - began, usage.ru_maxrss / 1000)
+        return Run(size, pairs, time.perf_counter() - began, usage.ru_maxrss / 1000)
 
 
 def drawn(title: str, label: str, runs: list[Run], left: int) -> str:

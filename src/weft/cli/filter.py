@@ -17,6 +17,7 @@ from weft.cli.linked import (
     StrictOption,
     TargetArgument,
     link_source,
+    linked_pairs,
     opened,
 )
 from weft.cli.options import DeviceOption, LayerOption, OutputOption
@@ -24,7 +25,7 @@ from weft.cli.output import on_screen, open_output, say
 from weft.cli.progress import counted
 from weft.errors import SettingError
 from weft.text.lines import Path, display_name, read_lines, read_together
-from weft.text.pairs import NOTHING, PairFormat, read_pairs
+from weft.text.pairs import NOTHING, PairFormat
 
 Verdicts = Iterable[tuple[float, bool]]
 
@@ -57,17 +58,13 @@ def filter_pairs(
     Example: weft filter pairs.txt --links pairs.links --keep 0.9 > clean.txt
     """
     from weft.applications.filtering import BAD, keep_above, keep_share, pair_score
-    from weft.applications.linked import with_links
-    from weft.extraction.choices import Scores
 
     _check(keep, min_score, target, target_output, [output, target_output, report])
     bad_lines = BadLines("It is dropped.", strict=strict)
     with ExitStack() as stack:
         sentences, others, link_file = stack.enter_context(opened(input, target, links, twice=True))
         source = link_source(link_file, links_base, model=model, layer=layer, device=device)
-        pairs = read_pairs(sentences, others, format=input_format, on_error=bad_lines)
-        name = display_name(sentences)
-        joined = with_links(pairs, lambda pair: pair, source, name=name, scores=Scores.CALIBRATED)
+        joined = linked_pairs(sentences, others, source, format=input_format, on_error=bad_lines, calibrated=True)
         rated = (BAD if pair == NOTHING else pair_score(pair, alignment) for pair, alignment in joined)
         shown = counted(rated, "pairs", quiet=on_screen(output))
         verdicts = keep_above(shown, min_score) if min_score is not None else keep_share(shown, keep or 0.0)

@@ -18,12 +18,13 @@ from weft.cli.linked import (
     StrictOption,
     TargetArgument,
     link_source,
+    linked_pairs,
     opened,
 )
 from weft.cli.options import DeviceOption, LayerOption, OutputOption
 from weft.cli.output import write_lines
 from weft.cli.progress import counted
-from weft.text.lines import Path, display_name
+from weft.text.lines import Path
 from weft.text.pairs import PairFormat, read_pairs
 from weft.types import SentencePair
 
@@ -60,14 +61,12 @@ def lexicon(
     Example: weft lexicon pairs.txt --links pairs.links --min-count 2
     """
     from weft.applications.lexicon import Lexicon
-    from weft.applications.linked import with_links
 
     bad_lines = BadLines("It is left out.", strict=strict)
     with opened(input, target, links, twice=examples) as (sentences, others, link_file):
         source = link_source(link_file, links_base, model=model, layer=layer, device=device)
-        pairs = read_pairs(sentences, others, format=input_format, on_error=bad_lines)
+        joined = linked_pairs(sentences, others, source, format=input_format, on_error=bad_lines)
         counts = Lexicon(lowercase=lowercase)
-        joined = with_links(pairs, lambda pair: pair, source, name=display_name(sentences))
         for line, (pair, alignment) in enumerate(counted(joined, "pairs", quiet=False), start=1):
             counts.add(pair, alignment, line)
         entries: Iterable[Entry] = counts.entries(min_count=min_count, best=best)

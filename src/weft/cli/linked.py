@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from os import stat
 from typing import TYPE_CHECKING, Annotated
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weft.cli.output import only_one_stdin
-from weft.errors import SettingError
-from weft.text.lines import Path, rereadable
+from weft.errors import FormatError, SettingError
+from weft.text.lines import Path, display_name, rereadable
+from weft.text.pairs import PairFormat, read_pairs
+from weft.types import Alignment, SentencePair
 
 if TYPE_CHECKING:
     from weft.aligner import Aligner
@@ -64,7 +66,24 @@ def link_source(
             raise SettingError("--links says where the links are; leave --model and --layer out, or --links.")
         return LinkFile(links, base=base)
     from weft.aligner import Aligner
+    from weft.models.loading import DEFAULT_MODEL
 
-    if model is None:
-        return Aligner.from_pretrained(layer=layer, device=device)
-    return Aligner.from_pretrained(model, layer=layer, device=device)
+    return Aligner.from_pretrained(DEFAULT_MODEL if model is None else model, layer=layer, device=device)
+
+
+def linked_pairs(
+    sentences: Path,
+    others: Path | None,
+    source: LinkFile | Aligner,
+    *,
+    format: PairFormat,
+    on_error: Callable[[FormatError], None],
+    calibrated: bool = False,
+) -> Iterator[tuple[SentencePair, Alignment]]:
+    """Each pair of the input with its links, line by line; `calibrated` asks an aligner for probabilities too."""
+    from weft.applications.linked import with_links
+    from weft.extraction.choices import Scores
+
+    pairs = read_pairs(sentences, others, format=format, on_error=on_error)
+    scores = Scores.CALIBRATED if calibrated else Scores.NONE
+    return with_links(pairs, lambda pair: pair, source, name=display_name(sentences), scores=scores)

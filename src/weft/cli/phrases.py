@@ -16,6 +16,7 @@ from weft.cli.linked import (
     StrictOption,
     TargetArgument,
     link_source,
+    linked_pairs,
     opened,
 )
 from weft.cli.options import DeviceOption, LayerOption, OutputOption
@@ -23,7 +24,7 @@ from weft.cli.output import write_lines
 from weft.cli.progress import counted
 from weft.errors import FormatError
 from weft.text.lines import display_name
-from weft.text.pairs import NOTHING, PairFormat, read_pairs, shorten
+from weft.text.pairs import NOTHING, PairFormat, shorten
 from weft.types import Alignment, SentencePair
 
 
@@ -45,14 +46,12 @@ def phrases(
 
     Example: weft phrases pairs.txt --links pairs.links --max-length 5 -o phrase-table.gz
     """
-    from weft.applications.linked import with_links
     from weft.applications.phrases import PhraseTable
 
     bad_lines = BadLines("It is left out.", strict=strict)
     with opened(input, target, links) as (sentences, others, link_file):
         source = link_source(link_file, links_base, model=model, layer=layer, device=device)
-        pairs = read_pairs(sentences, others, format=input_format, on_error=bad_lines)
-        joined = with_links(pairs, lambda pair: pair, source, name=display_name(sentences))
+        joined = linked_pairs(sentences, others, source, format=input_format, on_error=bad_lines)
         fit = _fit(counted(joined, "pairs", quiet=False), display_name(sentences), bad_lines)
         table = PhraseTable(max_length=max_length, min_count=min_count)
         write_lines(output, (entry.moses() + "\n" for entry in table.entries(fit)))

@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from weft.errors import MissingExtraError, WeftError
-from weft.models.registry import ONNX_FILE, SETTINGS_FILE, read_settings, write_settings
+from weft.models.registry import ONNX_FILE, read_settings, write_settings
 
 Array = npt.NDArray[Any]
 
 CONFIG_FILE = "config.json"
-_COPIED = ("tokenizer.json", "tokenizer_config.json", "README.md", SETTINGS_FILE)
+_COPIED = ("tokenizer.json", "tokenizer_config.json", "README.md")
 _MODULE = "model."  # the exporter traces the encoder as the part `model` of a module
 _ATTENTION = ("attention.self.query", "attention.self.key", "attention.self.value")
 _PRODUCTS = (*_ATTENTION, "attention.output.dense", "intermediate.dense", "output.dense")
