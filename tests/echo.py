@@ -41,8 +41,10 @@ class EchoWorker:
         self.job = job
 
     def describe(self) -> Description:
-        identity = {"--model": "echo", "pid": os.getpid()}
-        return Description(identity, ("echoes have no calibration.",), 300, self.job.at_once)
+        return Description(("echoes have no calibration.",), 300, self.job.at_once)
+
+    def identity(self) -> dict[str, object]:
+        return {"--model": "echo", "pid": os.getpid()}
 
     def __call__(self, chunk: Chunk) -> Finished:
         if self.job.kill in range(chunk.first, chunk.first + len(chunk.items)):

@@ -15,7 +15,6 @@ from array_api_compat import to_device
 
 from weft.encoding.batching import side_by_side
 from weft.encoding.encoder import Encoded, Encoder
-from weft.encoding.subwords import Words
 from weft.errors import SettingError
 from weft.extraction.choices import Cost, Scores
 from weft.extraction.extractor import extract
@@ -23,7 +22,7 @@ from weft.extraction.settings import ExtractionSettings
 from weft.extraction.similarity import cosines, dot_products
 from weft.models.loading import DEFAULT_MODEL, load_encoder, save_model
 from weft.text.pairs import split_words
-from weft.types import Alignment, SentencePair
+from weft.types import Alignment, SentencePair, Words
 
 Sentence = str | Sequence[str]
 Pair = SentencePair | tuple[Sentence, Sentence]
@@ -90,16 +89,18 @@ class Aligner:
             chunk_words: words of both sides that are encoded together; what suits the encoder by default.
         """
         chunks = cut_into_chunks(map(_words, pairs), chunk_words or self.encoder.chunk_words)
-        align = partial(self._align_chunk, scores=Scores(scores))
-        nothing = Alignment(score=None if scores == Scores.NONE else 0.0)
-        for chunk, alignments in side_by_side(align, chunks, self.encoder.chunks_at_once):
-            found = iter(alignments)
-            for pair in chunk:
-                yield next(found) if pair.source and pair.target else nothing
+        align = partial(self.align_chunk, scores=Scores(scores))
+        for _, alignments in side_by_side(align, chunks, self.encoder.chunks_at_once):
+            yield from alignments
 
-    def _align_chunk(self, chunk: Sequence[SentencePair], scores: Scores) -> Iterable[Alignment]:
-        """The alignments of those pairs of a chunk that have words on both sides."""
-        pairs = [pair for pair in chunk if pair.source and pair.target]
+    def align_chunk(self, chunk: Sequence[SentencePair], *, scores: Scores) -> list[Alignment]:
+        """Align pairs all at once, whatever memory that takes; `stream` cuts a corpus into such chunks."""
+        found = iter(self._align_whole([pair for pair in chunk if pair.source and pair.target], scores))
+        nothing = Alignment(score=None if scores is Scores.NONE else 0.0)
+        return [next(found) if pair.source and pair.target else nothing for pair in chunk]
+
+    def _align_whole(self, pairs: Sequence[SentencePair], scores: Scores) -> list[Alignment]:
+        """The alignments of pairs that have words on both sides."""
         if not pairs:
             return []
         encoded, numbers = encode_pairs(self.encoder, pairs)
@@ -163,7 +164,7 @@ def cut_into_chunks(pairs: Iterable[SentencePair], chunk_words: int) -> Iterator
 
 
 def _weight(sentence: Words) -> int:
-    return max(len(sentence), sum(map(len, sentence)) // _CHARACTERS_A_WORD)
+    return max(len(sentence), len("".join(sentence)) // _CHARACTERS_A_WORD)
 
 
 def _with_pair_score(alignment: Alignment, pair: SentencePair) -> Alignment:

@@ -35,12 +35,8 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a loaded model tells those who send it work.
+    """What a loaded model tells those who send it work; `remarks` are sentences for the user."""
 
-    `identity` is all that results depend on besides the input, as JSON; `remarks` are sentences for the user.
-    """
-
-    identity: dict[str, Any]
     remarks: Sequence[str]
     chunk_words: int
     chunks_at_once: int = 1
@@ -60,7 +56,11 @@ class Worker(Protocol):
     """A model that is loaded and stays loaded."""
 
     def describe(self) -> Description:
-        """How it wants its chunks, and what depends on it."""
+        """How it wants its chunks, and what the user should know."""
+        ...
+
+    def identity(self) -> dict[str, Any]:
+        """All that results depend on besides the input, as JSON; it may take the time to read the model's files."""
         ...
 
     def __call__(self, chunk: Chunk) -> Finished:

@@ -63,6 +63,15 @@ class Workers:
                     self._description = self._pool.submit(_describe).result()
         return self._description
 
+    def identity(self) -> dict[str, Any]:
+        """All that the loaded model's results depend on besides the input."""
+        if self._pool is not None:
+            with _killed_workers_named():
+                return self._pool.submit(_identity).result()
+        self.describe()
+        assert self._own is not None, "one process has its own model"
+        return self._own.identity()
+
     def align(self, chunks: Iterable[Chunk], *, at_once: int | None = None) -> Iterator[Finished]:
         """Results in the order of the chunks; only a few chunks are read ahead, and none with `at_once` = 1."""
         description = self.describe()
@@ -167,6 +176,13 @@ def _describe() -> Description:
     try:
         said = _loaded().describe()
         return replace(said, remarks=[*_warnings, *said.remarks])
+    except WeftError as error:
+        raise portable(error) from None
+
+
+def _identity() -> dict[str, Any]:
+    try:
+        return _loaded().identity()
     except WeftError as error:
         raise portable(error) from None
 

@@ -8,6 +8,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain, islice
 from typing import TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -42,29 +46,35 @@ def side_by_side(work: Callable[[Task], Result], tasks: Iterable[Task], at_once:
                 result.cancel()
 
 
-def token_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
+def token_batches(lengths: Sequence[int] | IntArray, budget: int) -> list[list[int]]:
     """Group rows into batches whose padded size stays under `budget` tokens; longest rows first.
 
     A row longer than the budget is a batch of its own.
     """
-    return cell_batches([(length, 1) for length in lengths], budget)
+    lengths = np.asarray(lengths, dtype=np.int64)
+    return cell_batches(np.stack([lengths, np.ones_like(lengths)], axis=1), budget)
 
 
-def cell_batches(shapes: Sequence[tuple[int, int]], budget: int) -> list[list[int]]:
-    """Group matrices of like shape into batches whose padded size stays under `budget` cells; largest first."""
+def cell_batches(shapes: IntArray, budget: int) -> list[list[int]]:
+    """Group matrices of like shape into batches whose padded size stays under `budget` cells; largest first.
+
+    `shapes` has the shape (matrices, 2).
+    """
     batches: list[list[int]] = []
     height = width = 0
-    for number in _largest_first(shapes):
-        taller, wider = max(height, shapes[number][0]), max(width, shapes[number][1])
+    order = _largest_first(shapes)
+    for number, (tall, wide) in zip(order.tolist(), shapes[order].tolist(), strict=True):
+        taller, wider = max(height, tall), max(width, wide)
         if batches and (len(batches[-1]) + 1) * taller * wider <= budget:
             batches[-1].append(number)
             height, width = taller, wider
         else:
             batches.append([number])
-            height, width = shapes[number]
+            height, width = tall, wide
     return batches
 
 
-def _largest_first(shapes: Sequence[tuple[int, int]]) -> list[int]:
+def _largest_first(shapes: IntArray) -> IntArray:
     # Heights count in steps of 8, so that inside a step widths are in order too; equal shapes stay in order.
-    return sorted(range(len(shapes)), key=lambda n: (-(shapes[n][0] // 8), -shapes[n][1], -shapes[n][0]))
+    heights, widths = shapes[:, 0], shapes[:, 1]
+    return np.lexsort((-heights, -widths, -(heights // 8)))

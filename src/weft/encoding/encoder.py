@@ -12,8 +12,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from weft.encoding.batching import token_batches
-from weft.encoding.subwords import IntArray, Subwords, Tokenizer, Words
+from weft.encoding.subwords import IntArray, Subwords, Tokenizer
 from weft.encoding.windows import Window, n_windows, windows, windows_abreast
+from weft.types import Words
 
 CHUNK_WORDS = 16_384
 
@@ -45,7 +46,7 @@ class Encoder(Protocol):
     chunk_words: int
     """How many words of a corpus to encode together: it bounds the memory; longer stretches sort better by length."""
     chunks_at_once: int
-    """How many such chunks to work on at a time: on a device that would else wait for Python, more than one."""
+    """How many such chunks to work on at a time, in threads: more than one where most of the time is not Python's."""
 
     def encode(self, sentences: Sequence[Words]) -> Encoded:
         """Encode sentences; each must have at least one word."""
@@ -124,7 +125,7 @@ class TransformerEncoder(ABC):
     def _batches(self, subwords: Subwords, *, sides: int) -> list[Rows]:
         rows = self._rows(subwords.starts, sides)
         lengths = (rows.end - rows.start + self.special).sum(axis=1)
-        return [rows[batch] for batch in token_batches(lengths.tolist(), self.batch_tokens)]
+        return [rows[batch] for batch in token_batches(lengths, self.batch_tokens)]
 
     def _rows(self, starts: IntArray, sides: int) -> Rows:
         """One row for each sentence or pair; those that are too long become several, after all others."""

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from weft.types import Words
+
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as LibraryTokenizer
 
-Words = tuple[str, ...]
 IntArray = npt.NDArray[np.int64]
 
 # Words that are remembered. A corpus has most of its words in common; what is rare is cut again.

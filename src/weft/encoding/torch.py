@@ -18,7 +18,7 @@ except ImportError as error:  # pragma: no cover - a test without the extra cove
     raise MissingExtraError("torch", "Running a Hugging Face encoder") from error
 
 DEFAULT_BATCH_TOKENS = {"cpu": 2048, "cuda": 65536}
-_CUDA_CHUNK_WORDS = 1 << 18
+_CUDA_CHUNK_WORDS = 1 << 17
 _UNLIMITED = 1 << 20
 _USUAL_MAX_LENGTH = 512
 # Position embeddings of these begin after the padding's index, so that many fewer positions can be used.
@@ -59,7 +59,7 @@ class TorchEncoder(TransformerEncoder):
             joint=joint,
         )
         if self.device.type == "cuda":
-            self.chunk_words, self.chunks_at_once = _CUDA_CHUNK_WORDS, 2
+            self.chunk_words = _CUDA_CHUNK_WORDS
 
     def save_pretrained(self, folder: Path) -> None:
         """Write the whole model, upper layers included, and its tokenizer, so that plain `AutoModel` loads them."""

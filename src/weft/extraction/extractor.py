@@ -5,8 +5,10 @@ Pairs of like shape go together. A pair too large for any batch is taken in stri
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,8 @@ from weft.types import Alignment, Link
 BATCH_CELLS, DEVICE_BATCH_CELLS = 1 << 17, 1 << 23
 STRIP_CELLS = 1 << 22
 _ONE_SET = (Method.ITERMAX, Method.MATCH)
+# What `Link._make` does without its frames: corpora have billions of links.
+_new_link: Callable[[Iterable[object]], Link] = partial(tuple.__new__, Link)
 
 
 def extract(
@@ -37,13 +41,12 @@ def extract(
     scores: Scores | str = Scores.NONE,
 ) -> list[Alignment]:
     """Take the links of sentence pairs, given as numbers of encoded sentences (source, target)."""
-    lengths = encoded.lengths
-    shapes = [(int(lengths[source]), int(lengths[target])) for source, target in pairs]
+    shapes = encoded.lengths[np.asarray(pairs, dtype=np.int64).reshape(-1, 2)]
     alignments: list[Alignment] = [Alignment()] * len(pairs)
     on_cpu = str(getattr(encoded.states, "device", "cpu")) == "cpu"
     for batch in cell_batches(shapes, BATCH_CELLS if on_cpu else DEVICE_BATCH_CELLS):
         chosen = [pairs[number] for number in batch]
-        if strips.suits(shapes[batch[0]], settings.method, limit=STRIP_CELLS):
+        if strips.suits(tuple(shapes[batch[0]].tolist()), settings.method, limit=STRIP_CELLS):
             found = strips.extract_pair(encoded, chosen[0], settings, with_scores=scores != Scores.NONE)
         else:
             found = _extract_batch(encoded, chosen, settings, with_scores=scores != Scores.NONE)
@@ -132,12 +135,12 @@ def _combined(forward: Any, backward: Any, method: Symmetrization) -> Any:
 
 
 def _alignments(found: WordLinks, count: int, settings: ExtractionSettings, scores: Scores | str) -> list[Alignment]:
-    values = found.scores
+    source, target, values = found.source.tolist(), found.target.tolist(), found.scores
     if values is None:
-        links = list(map(Link, found.source.tolist(), found.target.tolist()))
+        links = list(map(_new_link, zip(source, target, repeat(None), repeat(True))))
     else:
         if scores == Scores.CALIBRATED and settings.calibration:
             values = settings.calibration(values)
-        links = list(map(Link, found.source.tolist(), found.target.tolist(), np.round(values, 6).tolist()))
+        links = list(map(_new_link, zip(source, target, np.round(values, 6).tolist(), repeat(True))))
     ends = np.searchsorted(found.pair, np.arange(count + 1)).tolist()
     return [Alignment(tuple(links[ends[number] : ends[number + 1]])) for number in range(count)]

@@ -13,16 +13,15 @@ from enum import StrEnum
 
 from weft.errors import FormatError
 from weft.text.lines import OnError, Path, decode, display_name, read_lines, read_together
-from weft.types import SentencePair
+from weft.types import SentencePair, Words
 
-Words = tuple[str, ...]
 Sides = tuple[str | Words, str | Words]
 
 NOTHING = SentencePair((), ())
 """Stands for a line that holds no pair, so that line n of the output still belongs to line n of the input."""
 
-_BARS = re.compile(r"(?:^|(?<=[ \t]))\|\|\|(?=[ \t]|$)")
-_BLANKS = re.compile(r"[ \t]+")
+# The bars come first in the pattern, so that the search for them is one for a plain string.
+_BARS = re.compile(r"\|\|\|(?<![^ \t]\|\|\|)(?![^ \t])")
 
 
 class PairFormat(StrEnum):
@@ -36,7 +35,7 @@ class PairFormat(StrEnum):
 
 def split_words(text: str) -> Words:
     """Split at ASCII space and tab, and nowhere else."""
-    return tuple(word for word in _BLANKS.split(text) if word)
+    return tuple(filter(None, text.replace("\t", " ").split(" ")))
 
 
 def read_pairs(

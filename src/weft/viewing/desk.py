@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from weft.aligner import Aligner
 from weft.encoding.encoder import Encoded, Encoder
-from weft.encoding.subwords import Words
+from weft.types import Words
 
 T = TypeVar("T")
 _REMEMBERED = 16

@@ -24,11 +24,11 @@ def expected(count: int) -> bytes:
 @pytest.mark.parametrize(("count", "at_once"), [(1, 1), (1, 2), (2, 1), (3, 2)])
 def test_results_come_in_order(count, at_once):
     with Workers(EchoJob(at_once=at_once), count) as workers:
-        description = workers.describe()
+        description, identity = workers.describe(), workers.identity()
         done = list(workers.align(cut(items(2_000), words=300)))
     assert b"".join(part.output for part in done) == expected(2_000)
     assert sum(part.lines for part in done) == 2_000
-    assert (description.identity["pid"] == os.getpid()) is (count == 1)
+    assert (identity["pid"] == os.getpid()) is (count == 1)
     assert list(description.remarks) == ["echoes have no calibration."]
 
 

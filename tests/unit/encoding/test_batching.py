@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 import time
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ sides = st.integers(1, 60)
 
 @given(st.lists(st.tuples(sides, sides)), st.integers(1, 5000))
 def test_every_matrix_is_in_one_batch_and_batches_keep_to_the_budget(shapes, budget):
-    batches = cell_batches(shapes, budget)
+    batches = cell_batches(np.array(shapes, dtype=np.int64).reshape(-1, 2), budget)
     assert sorted(number for batch in batches for number in batch) == list(range(len(shapes)))
     for batch in batches:
         padded = len(batch) * max(shapes[n][0] for n in batch) * max(shapes[n][1] for n in batch)
