@@ -51,14 +51,16 @@ def softmax(scores: Any, *, axis: int) -> Any:
 
 
 def entmax(scores: Any, *, axis: int, alpha: float) -> Any:
-    """α-entmax (Peters et al. 2019) by deep-spin's library, which works on torch tensors."""
+    """α-entmax (Peters et al. 2019): without torch for α = 1.5, else by deep-spin's library for torch tensors."""
     if alpha == 1:
         return softmax(scores, axis=axis)
+    if alpha == 1.5 and not is_torch_array(scores):
+        return _entmax15(scores, axis=axis)
     try:
         import entmax as library
         import torch
     except ImportError as error:
-        raise MissingExtraError("torch", "The entmax method") from error
+        raise MissingExtraError("torch", "Entmax with an alpha other than 1.5") from error
     known = {1.5: library.entmax15, 2.0: library.sparsemax}
     # Entmax does not change when all scores move together; at 0 the bisection has all the digits it needs, even in
     # a row that is nothing but padding.
@@ -69,6 +71,31 @@ def entmax(scores: Any, *, axis: int, alpha: float) -> Any:
     else:
         probabilities = library.entmax_bisect(tensor, alpha=alpha, dim=axis)
     return probabilities if is_torch_array(scores) else probabilities.numpy()
+
+
+def _entmax15(scores: Any, *, axis: int) -> Any:
+    """1.5-entmax p = max(z - τ, 0)², z = scores / 2, with the τ that makes it sum to 1.
+
+    Sorted downwards, the first k scores are the support if the τ that they alone would have is not above the k-th.
+    """
+    xp = array_namespace(scores)
+    halves = (scores - xp.max(scores, axis=axis, keepdims=True)) / 2
+    # With the largest at 0, τ is at least -1. What lies well below that is never in the support, and its squares, those
+    # of padding above all, would only cost digits; at -1 itself rounding would decide.
+    halves = xp.where(halves > -2, halves, xp.full_like(halves, -2))
+    ordered = xp.sort(halves, axis=axis, descending=True)
+    counts = xp.reshape(
+        xp.arange(1, halves.shape[axis] + 1, dtype=halves.dtype),
+        [-1 if k == axis else 1 for k in range(halves.ndim)],
+    )
+    means = xp.cumulative_sum(ordered, axis=axis) / counts
+    spreads = xp.cumulative_sum(ordered * ordered, axis=axis) - counts * means * means
+    rest = (1 - spreads) / counts
+    thresholds = means - xp.sqrt(xp.where(rest > 0, rest, xp.zeros_like(rest)))
+    size = xp.count_nonzero(thresholds <= ordered, axis=axis, keepdims=True)
+    above = halves - xp.take_along_axis(thresholds, size - 1, axis=axis)
+    above = xp.where(above > 0, above, xp.zeros_like(above))
+    return above * above
 
 
 def transport(source: Any, target: Any, valid: Any, *, cost: Cost | str, regularisation: float | None = None) -> Any:
