@@ -1,4 +1,4 @@
-# Two commands for newcomers: `make align` sets up and aligns an example, `make test` sets up and runs every check.
+# Two commands for newcomers: `make align` sets up and draws an example, `make test` sets up and runs every check.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -6,8 +6,15 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 LIGHT := $(VENV)/.light
 FULL := $(VENV)/.full
+# `numpy>=1.26` becomes `numpy==1.26`: what a bound promises is tried as it stands.
+LOWEST := import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
+	print(*(line.replace('>=', '==') for line in project['dependencies']), sep='\n')
+# Tests that need neither torch nor another extra, but for the two that -k leaves out.
+LIGHT_TESTS := tests/unit/text tests/unit/applications tests/unit/distributed tests/unit/test_types.py \
+	$(foreach command,help main convert score symmetrize lexicon phrases filter project view,tests/cli/test_$(command).py) \
+	-k "not similarities_of_two_models and not chunks_are_the_aligners_own"
 
-.PHONY: help align test unit lint format benchmark clean
+.PHONY: help align test unit lint format docs minimum benchmark clean
 
 help:
 	@grep -E '^# [a-z]+:' $(MAKEFILE_LIST) | sed 's/^# /make /'
@@ -26,9 +33,10 @@ $(FULL): pyproject.toml constraints.txt requirements-dev.txt | $(BIN)/python
 	$(PIP) --editable '.[all]' --requirement requirements-dev.txt
 	@touch $@ $(LIGHT)
 
-# align: align the bundled example
+# align: align sentences of six languages and draw the links
 align: $(LIGHT)
-	$(BIN)/weft align examples/pairs.txt
+	@$(BIN)/weft view examples/pairs.txt
+	@echo "Under each word stand the words it is linked to. As numbers: $(BIN)/weft align examples/pairs.txt"
 
 # test: lint, type-check and run all tests
 test: lint unit
@@ -47,6 +55,19 @@ lint: $(FULL)
 format: $(FULL)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# docs: write the API reference and the picture of the README anew
+docs: $(LIGHT)
+	$(BIN)/python docs/reference.py
+	$(BIN)/weft view examples/pairs.txt --pair 6 -o docs/pictures/pair.svg
+
+# minimum: the light half's tests with the oldest libraries that pyproject.toml allows
+minimum:
+	$(PYTHON) -m venv --clear $(VENV)-minimum
+	$(VENV)-minimum/bin/python -c "$(LOWEST)" > $(VENV)-minimum/lowest.txt
+	$(VENV)-minimum/bin/pip install --quiet --disable-pip-version-check --requirement $(VENV)-minimum/lowest.txt \
+		--editable . pytest hypothesis
+	$(VENV)-minimum/bin/python -m pytest $(LIGHT_TESTS)
 
 # benchmark: the measurements that fit on a laptop
 benchmark: $(FULL)

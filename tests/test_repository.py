@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -30,6 +32,54 @@ def test_files_are_short_and_say_what_they_are(path):
     text = path.read_text()
     assert len(text.splitlines()) <= 350
     assert text.startswith('"""')
+
+
+def file_map() -> str:
+    return (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("```\nsrc/weft/\n")[1].split("\n```\n")[0]
+
+
+def mapped_files() -> list[str]:
+    """The Python files that CONTRIBUTING.md names, with their folders below src/weft."""
+    found, folder = [], ""
+    for line in file_map().partition("\ntests/")[0].splitlines():
+        if start := re.match(r"  (\w+)(/|\.py)", line):
+            folder = f"{start[1]}/" if start[2] == "/" else ""
+        found += [folder + name for name in re.findall(r"\w+\.py\b", line)]
+    return sorted(found)
+
+
+def test_the_file_map_is_that_of_the_tree():
+    weft = ROOT / "src" / "weft"
+    names = [path.relative_to(weft).as_posix() for path in SOURCES if not path.name.startswith("__")]
+    assert mapped_files() == sorted(names), "CONTRIBUTING.md, 'Which file does what'"
+
+
+def test_the_file_map_names_the_scripts_and_folders_that_are_there():
+    text = file_map()
+    scripts = set(re.findall(r"\w+\.js\b", text))
+    assert scripts <= {path.name for path in FRONT_END}
+    ignored = {line.strip("/") for line in (ROOT / ".gitignore").read_text().splitlines()}
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")} - ignored
+    assert folders == {"src", *re.findall(r"^(\w+)/ ", text, flags=re.MULTILINE)}
+
+
+def test_the_citation_names_this_version():
+    from weft import __version__
+
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_the_container_serves_where_it_says_and_copies_what_it_may():
+    from weft.cli.serve import serve
+
+    recipe = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    port = inspect.signature(serve).parameters["port"].default
+    assert f"EXPOSE {port}\n" in recipe
+    assert f"127.0.0.1:{port}/health" in recipe
+    copied = {name for line in re.findall(r"^COPY (.*) \S+$", recipe, flags=re.MULTILINE) for name in line.split()}
+    allowed = re.findall(r"^!(.*)$", (ROOT / ".dockerignore").read_text(), flags=re.MULTILINE)
+    assert copied == set(allowed)
+    assert all((ROOT / name).exists() for name in copied)
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ import typer
 from weft.cli.badlines import BadLines
 from weft.cli.jobs import AlignJob
 from weft.cli.options import (
+    OUTPUT,
     AddressOption,
     AlphaOption,
     BatchTokensOption,
@@ -24,13 +25,18 @@ from weft.cli.options import (
     DtypeOption,
     Engine,
     EngineOption,
+    InputFormatOption,
     LayerOption,
     MethodOption,
     ModelOption,
     OutputOption,
+    RawOption,
     ResumeOption,
     ShardsOption,
+    SourceLanguageOption,
+    StrictOption,
     SymmetrizeOption,
+    TargetLanguageOption,
     ThresholdOption,
     WorkersOption,
 )
@@ -60,22 +66,30 @@ def align(
     alpha: AlphaOption = None,
     cost: CostOption = None,
     symmetrize: SymmetrizeOption = None,
-    input_format: Annotated[PairFormat, typer.Option(help="Format of INPUT.")] = PairFormat.AUTO,
-    output_format: Annotated[OutputFormat, typer.Option(help="Format of the links.")] = OutputFormat.PHARAOH,
+    input_format: InputFormatOption = PairFormat.AUTO,
+    output_format: Annotated[
+        OutputFormat, typer.Option(help="Format of the links.", rich_help_panel=OUTPUT)
+    ] = OutputFormat.PHARAOH,
     scores: Annotated[
-        Scores, typer.Option(help="Add link probabilities; 'raw' gives awesome-align's.", metavar="[raw]")
+        Scores,
+        typer.Option(
+            help="Add link probabilities; 'raw' gives awesome-align's.", metavar="[raw]", rich_help_panel=OUTPUT
+        ),
     ] = Scores.NONE,
-    raw: Annotated[bool, typer.Option("--raw", help="The text is not split into words yet.")] = False,
-    source_language: Annotated[str | None, typer.Option(help="With --raw: language code, as de or ja.")] = None,
-    target_language: Annotated[str | None, typer.Option(help="With --raw: likewise.")] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first bad line.")] = False,
+    raw: RawOption = False,
+    source_language: SourceLanguageOption = None,
+    target_language: TargetLanguageOption = None,
+    strict: StrictOption = False,
     shards: ShardsOption = None,
     resume: ResumeOption = False,
     workers: WorkersOption = None,
     engine: EngineOption = Engine.LOCAL,
     address: AddressOption = None,
 ) -> None:
-    """Align sentence pairs: 'source ||| target' lines, TSV or JSONL, or two parallel files.
+    """Align sentence pairs: one line of links for each line.
+
+    INPUT holds 'source ||| target' lines, TSV or JSONL, or the source side of two parallel files. A line that cannot be
+    aligned gets an empty line.
 
     Example: echo 'das ist gut ||| that is good' | weft align
     """
@@ -195,7 +209,7 @@ def _in_shards(
     inputs = survey(*([input] if target is None else [input, target]))
     description = workers.describe()
     _say_all(description.remarks)
-    run = ShardedRun(output, Manifest(shards, inputs, description.identity), resume=resume)
+    run = ShardedRun(output, Manifest(shards, inputs, workers.identity()), resume=resume)
     with _kept(run, shards):
         chunks = cut(job.read(input, target, bad_lines), description.chunk_words)
         steps = (step for lines in run.work(chunks, workers) for step in repeat(None, lines))

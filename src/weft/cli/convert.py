@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from weft.cli.options import LINKS
 from weft.cli.output import say, write_lines
 from weft.errors import FormatError, SettingError
 from weft.text.links import LinkFormat, format_links, read_links
@@ -35,13 +36,23 @@ _COUNTED_FROM_ANYWHERE = {"pharaoh", "pharaoh-scores", "talp"}
 def convert(
     input: Annotated[str, typer.Argument(metavar="IN", help="The file to read; - is stdin.")],
     output: Annotated[str, typer.Argument(metavar="OUT", help="The file to write; - is stdout.")] = "-",
-    to_format: Annotated[Format, typer.Option("--to", help="Format of OUT.")] = Format.PHARAOH,
-    from_format: Annotated[Format, typer.Option("--from", help="Format of IN.")] = Format.AUTO,
-    from_base: Annotated[int, typer.Option(min=0, max=1, help="Number of the first word in IN.")] = 0,
-    to_base: Annotated[int, typer.Option(min=0, max=1, help="Number of the first word in OUT.")] = 0,
-    swap: Annotated[bool, typer.Option("--swap", help="Exchange source and target.")] = False,
+    to_format: Annotated[
+        Format, typer.Option("--to", help="Format of OUT.", rich_help_panel="Format")
+    ] = Format.PHARAOH,
+    from_format: Annotated[
+        Format, typer.Option("--from", help="Format of IN.", rich_help_panel="Format")
+    ] = Format.AUTO,
+    from_base: Annotated[
+        int, typer.Option(min=0, max=1, metavar="0|1", help="Number of the first word in IN.", rich_help_panel=LINKS)
+    ] = 0,
+    to_base: Annotated[
+        int, typer.Option(min=0, max=1, metavar="0|1", help="Number of the first word in OUT.", rich_help_panel=LINKS)
+    ] = 0,
+    swap: Annotated[bool, typer.Option("--swap", help="Exchange source and target.", rich_help_panel=LINKS)] = False,
 ) -> None:
-    """Convert links (pharaoh, pharaoh-scores, talp, naacl, jsonl) or sentence pairs (bars, tsv, jsonl).
+    """Convert links, or sentence pairs, to another format.
+
+    Links: pharaoh, pharaoh-scores, talp, naacl, jsonl. Pairs: bars, tsv, jsonl.
 
     Example: weft convert gold.naacl gold.talp --from naacl --to talp
     """

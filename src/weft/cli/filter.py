@@ -14,19 +14,19 @@ from weft.cli.linked import (
     InputArgument,
     LinksBaseOption,
     LinksOption,
-    StrictOption,
     TargetArgument,
     link_source,
     linked_pairs,
     opened,
 )
-from weft.cli.options import DeviceOption, LayerOption, OutputOption
+from weft.cli.options import OUTPUT, DeviceOption, InputFormatOption, LayerOption, OutputOption, StrictOption
 from weft.cli.output import on_screen, open_output, say
 from weft.cli.progress import counted
 from weft.errors import SettingError
 from weft.text.lines import Path, display_name, read_lines, read_together
 from weft.text.pairs import NOTHING, PairFormat
 
+_KEEP = "What to keep (one of them)"
 Verdicts = Iterable[tuple[float, bool]]
 
 
@@ -36,24 +36,38 @@ def filter_pairs(
     links: LinksOption = None,
     output: OutputOption = "-",
     target_output: Annotated[
-        str | None, typer.Option(metavar="FILE", help="With TARGET: where its kept lines go; those of INPUT go to -o.")
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="With TARGET: where its kept lines go; those of INPUT go to -o.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     keep: Annotated[
-        float | None, typer.Option(metavar="SHARE", min=0, max=1, help="Keep the best share of the pairs, 0 to 1.")
+        float | None,
+        typer.Option(metavar="SHARE", min=0, max=1, help="The best share of the pairs.", rich_help_panel=_KEEP),
     ] = None,
-    min_score: Annotated[float | None, typer.Option(help="Keep pairs that score at least this, 0 to 1.")] = None,
-    scores: Annotated[bool, typer.Option("--scores", help="Put the score and a tab before each kept line.")] = False,
+    min_score: Annotated[
+        float | None,
+        typer.Option(metavar="SCORE", help="Pairs that score at least this, 0 to 1.", rich_help_panel=_KEEP),
+    ] = None,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Put the score and a tab before each kept line.", rich_help_panel=OUTPUT)
+    ] = False,
     report: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Score and verdict for every line of INPUT.")
+        str | None,
+        typer.Option(metavar="FILE", help="Score and verdict for every line of INPUT.", rich_help_panel=OUTPUT),
     ] = None,
-    input_format: Annotated[PairFormat, typer.Option(help="Format of INPUT.")] = PairFormat.AUTO,
+    input_format: InputFormatOption = PairFormat.AUTO,
     links_base: LinksBaseOption = 0,
     model: AlignModelOption = None,
     layer: LayerOption = None,
     device: DeviceOption = "auto",
     strict: StrictOption = False,
 ) -> None:
-    """Drop noise: score pairs by the share of linked words times the mean probability of the links.
+    """Drop sentence pairs that are no translations.
+
+    A pair's score is the share of its words that have links, times the mean probability of the links.
 
     Example: weft filter pairs.txt --links pairs.links --keep 0.9 > clean.txt
     """

@@ -15,13 +15,12 @@ from weft.cli.linked import (
     InputArgument,
     LinksBaseOption,
     LinksOption,
-    StrictOption,
     TargetArgument,
     link_source,
     linked_pairs,
     opened,
 )
-from weft.cli.options import DeviceOption, LayerOption, OutputOption
+from weft.cli.options import OUTPUT, DeviceOption, InputFormatOption, LayerOption, OutputOption, StrictOption
 from weft.cli.output import write_lines
 from weft.cli.progress import counted
 from weft.text.lines import Path
@@ -30,6 +29,8 @@ from weft.types import SentencePair
 
 if TYPE_CHECKING:
     from weft.applications.lexicon import Entry
+
+_ENTRIES = "Entries"
 
 
 class LexiconFormat(StrEnum):
@@ -44,19 +45,39 @@ def lexicon(
     target: TargetArgument = None,
     links: LinksOption = None,
     output: OutputOption = "-",
-    min_count: Annotated[int, typer.Option(min=1, help="Leave out word pairs that are linked less often.")] = 1,
-    best: Annotated[int | None, typer.Option(min=1, help="At most so many translations for each source word.")] = None,
-    lowercase: Annotated[bool, typer.Option("--lowercase", help="Count words in lower case.")] = False,
-    examples: Annotated[bool, typer.Option("--examples", help="Add an example sentence pair to each entry.")] = False,
-    format: Annotated[LexiconFormat, typer.Option(help="How to write.")] = LexiconFormat.TSV,
-    input_format: Annotated[PairFormat, typer.Option(help="Format of INPUT.")] = PairFormat.AUTO,
+    min_count: Annotated[
+        int,
+        typer.Option(
+            min=1, metavar="N", help="Leave out word pairs that are linked less often.", rich_help_panel=_ENTRIES
+        ),
+    ] = 1,
+    best: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="At most so many translations for each source word.",
+            show_default="all",
+            rich_help_panel=_ENTRIES,
+        ),
+    ] = None,
+    lowercase: Annotated[
+        bool, typer.Option("--lowercase", help="Count words in lower case.", rich_help_panel=_ENTRIES)
+    ] = False,
+    examples: Annotated[
+        bool, typer.Option("--examples", help="Add an example sentence pair to each entry.", rich_help_panel=OUTPUT)
+    ] = False,
+    format: Annotated[LexiconFormat, typer.Option(help="How to write.", rich_help_panel=OUTPUT)] = LexiconFormat.TSV,
+    input_format: InputFormatOption = PairFormat.AUTO,
     links_base: LinksBaseOption = 0,
     model: AlignModelOption = None,
     layer: LayerOption = None,
     device: DeviceOption = "auto",
     strict: StrictOption = False,
 ) -> None:
-    """Build a lexicon: source, target, count, p(target|source), p(source|target), line of an example.
+    """Build a lexicon of the words that translate each other.
+
+    Columns: source, target, count, p(target|source), p(source|target), line of an example.
 
     Example: weft lexicon pairs.txt --links pairs.links --min-count 2
     """

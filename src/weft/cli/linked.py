@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weft.cli.options import LINKS, MODEL
 from weft.cli.output import only_one_stdin
 from weft.errors import FormatError, SettingError
 from weft.text.lines import Path, display_name, rereadable
@@ -23,13 +24,28 @@ InputArgument = Annotated[str, typer.Argument(metavar="INPUT", help="Pairs, or t
 TargetArgument = Annotated[str | None, typer.Argument(metavar="TARGET", help="The target side, line by line.")]
 LinksOption = Annotated[
     str | None,
-    typer.Option("--links", metavar="FILE", help="Links of the pairs, or INPUT again if it is JSONL with links."),
+    typer.Option(
+        "--links",
+        metavar="FILE",
+        help="Links of the pairs, or INPUT again if it is JSONL with links.",
+        show_default="a model aligns",
+        rich_help_panel=LINKS,
+    ),
 ]
-LinksBaseOption = Annotated[int, typer.Option(min=0, max=1, help="Number of the first word in the links.")]
+LinksBaseOption = Annotated[
+    int,
+    typer.Option(min=0, max=1, metavar="0|1", help="Number of the first word in the links.", rich_help_panel=LINKS),
+]
 AlignModelOption = Annotated[
-    str | None, typer.Option("--model", metavar="NAME", help="Without --links: the model that aligns.")
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="Without --links: the model that aligns.",
+        show_default="weft-mini",
+        rich_help_panel=MODEL,
+    ),
 ]
-StrictOption = Annotated[bool, typer.Option("--strict", help="Stop at the first bad line.")]
 
 
 @contextmanager

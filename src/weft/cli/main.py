@@ -25,32 +25,33 @@ from weft.cli import (
     tune,
     view,
 )
+from weft.cli.help import Command, Group
 from weft.cli.output import say
 from weft.errors import SettingError, WeftError
 from weft.version import __version__
 
 app = typer.Typer(
     name="weft",
-    help="Find which words of a sentence and its translation correspond.",
+    cls=Group,
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command("align")(align.align)
-app.command("score")(score.score)
-app.command("view")(view.view)
-app.command("serve")(serve.serve)
-app.command("train")(train.train)
-app.command("tune")(tune.tune)
+app.command("align", cls=Command)(align.align)
+app.command("score", cls=Command)(score.score)
+app.command("view", cls=Command)(view.view)
+app.command("serve", cls=Command)(serve.serve)
+app.command("train", cls=Command)(train.train)
+app.command("tune", cls=Command)(tune.tune)
 app.add_typer(model.app, name="model")
 
-app.command("project")(project.project)
-app.command("lexicon")(lexicon.lexicon)
-app.command("phrases")(phrases.phrases)
-app.command("filter")(filter.filter_pairs)
-app.command("symmetrize")(symmetrize.symmetrize)
-app.command("convert")(convert.convert)
+app.command("project", cls=Command)(project.project)
+app.command("lexicon", cls=Command)(lexicon.lexicon)
+app.command("phrases", cls=Command)(phrases.phrases)
+app.command("filter", cls=Command)(filter.filter_pairs)
+app.command("symmetrize", cls=Command)(symmetrize.symmetrize)
+app.command("convert", cls=Command)(convert.convert)
 
 
 def _print_version(wanted: bool) -> None:
@@ -63,7 +64,10 @@ def _print_version(wanted: bool) -> None:
 def options(
     version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Show the version."),
 ) -> None:
-    """Find which words of a sentence and its translation correspond."""
+    """Find which words of a sentence and its translation correspond.
+
+    Example: echo 'das ist gut ||| that is good' | weft align
+    """
 
 
 def main() -> None:

@@ -8,26 +8,30 @@ from typing import Annotated, Any
 
 import typer
 
+from weft.cli.help import Command, Group
 from weft.cli.output import say, write_lines
 from weft.errors import FormatError, SettingError, WeftError
 
 app = typer.Typer(
-    help="List models, describe one, or export one for machines without torch.\n\nExample: weft model list",
+    help="List models, describe one, or make one small.\n\nExample: weft model list",
+    cls=Group,
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
 
-@app.command("list")
+@app.command("list", cls=Command)
 def list_models() -> None:
-    """List built-in models and the known encoders with their best layers, one a line, columns separated by tabs.
+    """List built-in models and known encoders with their layers.
+
+    One a line, columns separated by tabs.
 
     Example: weft model list
     """
     write_lines("-", (line + "\n" for line in _listed()))
 
 
-@app.command()
+@app.command(cls=Command)
 def info(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A built-in model, a folder, or a known encoder.")],
 ) -> None:
@@ -42,19 +46,29 @@ def info(
     write_lines("-", (f"{label}\t{value}\n" for label, value in facts))
 
 
-@app.command()
+@app.command(cls=Command)
 def export(
     model: Annotated[str, typer.Argument(metavar="DIR", help="Folder with a Hugging Face encoder, or weft-mini.")],
-    to: Annotated[str, typer.Option(help="onnx (float32), onnx-int8, or torch: back from a graph to weights.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write the exported model into.")],
-    layer: Annotated[int | None, typer.Option(help="Layer to cut at; weft.json's by default.")] = None,
-    embedding_bits: Annotated[int, typer.Option(help="Bits of a word embedding's value in onnx-int8: 4 or 8.")] = 4,
+    to: Annotated[
+        str, typer.Option(metavar="KIND", help="onnx (float32), onnx-int8, or torch: back from a graph to weights.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write the exported model into.")
+    ],
+    layer: Annotated[int | None, typer.Option(metavar="N", help="Layer to cut at.", show_default="weft.json's")] = None,
+    embedding_bits: Annotated[
+        int, typer.Option(metavar="4|8", help="Bits of a word embedding's value in onnx-int8.")
+    ] = 4,
     text: Annotated[
         Path | None,
-        typer.Option(help="Sentence pairs that fix the ranges of onnx-int8; without them a batch's own are used."),
+        typer.Option(
+            metavar="FILE", help="Sentence pairs that fix the ranges of onnx-int8.", show_default="each batch's own"
+        ),
     ] = None,
 ) -> None:
-    """Export an encoder, cut at its layer, into a folder that runs without torch, or such a folder back.
+    """Make a model small: one ONNX file that needs no torch.
+
+    The encoder is cut at its layer. `--to torch` goes the other way.
 
     Example: weft model export my-model --to onnx-int8 -o my-small-model
     """

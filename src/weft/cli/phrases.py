@@ -13,13 +13,12 @@ from weft.cli.linked import (
     InputArgument,
     LinksBaseOption,
     LinksOption,
-    StrictOption,
     TargetArgument,
     link_source,
     linked_pairs,
     opened,
 )
-from weft.cli.options import DeviceOption, LayerOption, OutputOption
+from weft.cli.options import DeviceOption, InputFormatOption, LayerOption, OutputOption, StrictOption
 from weft.cli.output import write_lines
 from weft.cli.progress import counted
 from weft.errors import FormatError
@@ -27,22 +26,33 @@ from weft.text.lines import display_name
 from weft.text.pairs import NOTHING, PairFormat, shorten
 from weft.types import Alignment, SentencePair
 
+_ENTRIES = "Entries"
+
 
 def phrases(
     input: InputArgument = "-",
     target: TargetArgument = None,
     links: LinksOption = None,
     output: OutputOption = "-",
-    max_length: Annotated[int, typer.Option(min=1, help="Most words in a phrase.")] = 7,
-    min_count: Annotated[int, typer.Option(min=1, help="Leave out phrase pairs that occur less often.")] = 1,
-    input_format: Annotated[PairFormat, typer.Option(help="Format of INPUT.")] = PairFormat.AUTO,
+    max_length: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Most words in a phrase.", rich_help_panel=_ENTRIES)
+    ] = 7,
+    min_count: Annotated[
+        int,
+        typer.Option(
+            min=1, metavar="N", help="Leave out phrase pairs that occur less often.", rich_help_panel=_ENTRIES
+        ),
+    ] = 1,
+    input_format: InputFormatOption = PairFormat.AUTO,
     links_base: LinksBaseOption = 0,
     model: AlignModelOption = None,
     layer: LayerOption = None,
     device: DeviceOption = "auto",
     strict: StrictOption = False,
 ) -> None:
-    """Extract consistent phrase pairs: source ||| target ||| scores ||| links ||| counts.
+    """Extract phrase pairs into a table as Moses reads it.
+
+    Fields: source ||| target ||| scores ||| links ||| counts.
 
     Example: weft phrases pairs.txt --links pairs.links --max-length 5 -o phrase-table.gz
     """

@@ -16,11 +16,20 @@ from weft.cli.linked import (
     AlignModelOption,
     LinksBaseOption,
     LinksOption,
-    StrictOption,
     link_source,
     opened,
 )
-from weft.cli.options import DeviceOption, LayerOption, OutputOption
+from weft.cli.options import (
+    OUTPUT,
+    TEXT,
+    DeviceOption,
+    LayerOption,
+    OutputOption,
+    RawOption,
+    SourceLanguageOption,
+    StrictOption,
+    TargetLanguageOption,
+)
 from weft.cli.output import on_screen, open_output, write_lines
 from weft.cli.progress import counted
 from weft.errors import SettingError
@@ -28,6 +37,8 @@ from weft.text.pairs import PairFormat
 
 if TYPE_CHECKING:
     from weft.text.segment import Segmenter
+
+_LABELS = "Labels"
 
 
 class LabelFormat(StrEnum):
@@ -45,26 +56,57 @@ def project(
     ] = None,
     links: LinksOption = None,
     output: OutputOption = "-",
-    format: Annotated[LabelFormat, typer.Option("--from", help="How the labels are written.")] = LabelFormat.CONLL,
-    gaps: Annotated[Gaps, typer.Option(help="What becomes of labels whose words stand apart.")] = Gaps.FILL,
-    max_gap: Annotated[int, typer.Option(min=0, help="With longest and split: gaps of so many words are none.")] = 1,
-    reverse: Annotated[bool, typer.Option("--reverse", help="The labels are on the target side of the links.")] = False,
-    report: Annotated[str | None, typer.Option(metavar="FILE", help="List the labels that found no place.")] = None,
-    word_column: Annotated[int, typer.Option(min=1, help="conll: the column with the words.")] = 1,
-    label_column: Annotated[int | None, typer.Option(min=1, help="conll: that with the labels; the last one.")] = None,
-    scheme: Annotated[Scheme, typer.Option(help="conll: how labels are written out.")] = Scheme.AUTO,
-    unit: Annotated[Unit, typer.Option("--spans", help="jsonl: what spans count.")] = Unit.AUTO,
-    input_format: Annotated[PairFormat, typer.Option(help="markup: format of the pairs.")] = PairFormat.AUTO,
-    raw: Annotated[bool, typer.Option("--raw", help="The text is not split into words yet.")] = False,
-    source_language: Annotated[str | None, typer.Option(help="With --raw: language code, as de or ja.")] = None,
-    target_language: Annotated[str | None, typer.Option(help="With --raw: likewise.")] = None,
+    format: Annotated[
+        LabelFormat, typer.Option("--from", help="How the labels are written.", rich_help_panel=_LABELS)
+    ] = LabelFormat.CONLL,
+    gaps: Annotated[
+        Gaps, typer.Option(help="What becomes of labels whose words stand apart.", rich_help_panel=_LABELS)
+    ] = Gaps.FILL,
+    max_gap: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="With longest and split: gaps of so many words are none.",
+            rich_help_panel=_LABELS,
+        ),
+    ] = 1,
+    reverse: Annotated[
+        bool, typer.Option("--reverse", help="The labels are on the target side of the links.", rich_help_panel=_LABELS)
+    ] = False,
+    report: Annotated[
+        str | None, typer.Option(metavar="FILE", help="List the labels that found no place.", rich_help_panel=OUTPUT)
+    ] = None,
+    word_column: Annotated[
+        int, typer.Option(min=1, metavar="N", help="conll: the column with the words.", rich_help_panel=_LABELS)
+    ] = 1,
+    label_column: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="conll: that with the labels.", show_default="the last", rich_help_panel=_LABELS
+        ),
+    ] = None,
+    scheme: Annotated[
+        Scheme, typer.Option(help="conll: how labels are written out.", rich_help_panel=_LABELS)
+    ] = Scheme.AUTO,
+    unit: Annotated[
+        Unit, typer.Option("--spans", help="jsonl: what spans count.", rich_help_panel=_LABELS)
+    ] = Unit.AUTO,
+    input_format: Annotated[
+        PairFormat, typer.Option(help="markup: format of the pairs.", rich_help_panel=TEXT)
+    ] = PairFormat.AUTO,
+    raw: RawOption = False,
+    source_language: SourceLanguageOption = None,
+    target_language: TargetLanguageOption = None,
     links_base: LinksBaseOption = 0,
     model: AlignModelOption = None,
     layer: LayerOption = None,
     device: DeviceOption = "auto",
     strict: StrictOption = False,
 ) -> None:
-    """Project labels (CoNLL columns, JSONL spans, inline markup) onto the other side of sentence pairs.
+    """Carry labels from one side of sentence pairs to the other.
+
+    Labels stand in CoNLL columns, as spans in JSONL, or as tags in the text.
 
     Example: weft project labels.conll translation.txt --links pairs.links > projected.conll
     """

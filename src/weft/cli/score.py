@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from weft.cli.options import LINKS, OUTPUT, TEXT, OutputOption
 from weft.cli.output import only_one_stdin, say, write_lines
 from weft.errors import SettingError
 from weft.text.lines import Path, display_name, rereadable
@@ -32,18 +33,34 @@ class ScoreFormat(StrEnum):
 
 def score(
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="Gold links: talp, Pharaoh, NAACL or JSONL.")],
-    systems: Annotated[list[str], typer.Argument(metavar="SYSTEM...", help="Links of one or more systems.")],
-    gold_base: Annotated[GoldBase, typer.Option(help="Number of the first word in GOLD.")] = GoldBase.AUTO,
-    system_base: Annotated[int, typer.Option(min=0, max=1, help="Number of the first word in SYSTEM.")] = 0,
+    systems: Annotated[list[str], typer.Argument(metavar="SYSTEM", help="Links of one or more systems.")],
+    gold_base: Annotated[
+        GoldBase, typer.Option(help="Number of the first word in GOLD.", rich_help_panel=LINKS)
+    ] = GoldBase.AUTO,
+    system_base: Annotated[
+        int,
+        typer.Option(min=0, max=1, metavar="0|1", help="Number of the first word in SYSTEM.", rich_help_panel=LINKS),
+    ] = 0,
     ignore_possible: Annotated[
-        bool, typer.Option("--ignore-possible", help="Treat possible links as not there.")
+        bool, typer.Option("--ignore-possible", help="Treat possible links as not there.", rich_help_panel=LINKS)
     ] = False,
-    format: Annotated[ScoreFormat, typer.Option("--format", help="How to print.")] = ScoreFormat.TEXT,
-    source: Annotated[str | None, typer.Option(help="The source sentences, for checks and the error report.")] = None,
-    target: Annotated[str | None, typer.Option(help="The target sentences, likewise.")] = None,
-    output: Annotated[str, typer.Option("--output", "-o", help="Where to write; - is stdout.")] = "-",
+    format: Annotated[
+        ScoreFormat, typer.Option("--format", help="How to print.", rich_help_panel=OUTPUT)
+    ] = ScoreFormat.TEXT,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="The source sentences, for checks and the error report.", rich_help_panel=TEXT
+        ),
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The target sentences, likewise.", rich_help_panel=TEXT)
+    ] = None,
+    output: OutputOption = "-",
 ) -> None:
-    """Score systems against gold links; the first system is the baseline that the others are tested against.
+    """Score links against gold: AER, precision, recall, F1.
+
+    Rates have 95 % intervals. The first system is the baseline that the others are tested against.
 
     Example: weft score gold.talp mine.links theirs.links
     """

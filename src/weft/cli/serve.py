@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weft.cli.options import DeviceOption
+from weft.cli.options import MODEL, DeviceOption, LayersOption
 from weft.cli.output import say
 from weft.errors import MissingExtraError, SettingError, WeftError
 
@@ -17,19 +17,48 @@ if TYPE_CHECKING:
 # Each connection may hold a body in memory before its turn comes.
 _CONNECTIONS = 256
 
+_SERVER = "Server"
+_LIMITS = "Limits"
+
 
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is every one.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8080,
-    model: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Models to offer, the default first.")] = None,
-    layer: Annotated[list[int] | None, typer.Option(help="Layer of each model, in their order.")] = None,
+    host: Annotated[
+        str,
+        typer.Option(metavar="ADDRESS", help="Address to listen on; 0.0.0.0 is every one.", rich_help_panel=_SERVER),
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, metavar="N", help="0 takes a free one.", rich_help_panel=_SERVER)
+    ] = 8080,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Models to offer, the default first; can be repeated.",
+            show_default="weft-mini",
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
+    layer: LayersOption = None,
     device: DeviceOption = "auto",
-    max_body: Annotated[int, typer.Option(min=1, help="Bytes in a request.")] = 1_000_000,
-    max_pairs: Annotated[int, typer.Option(min=1, help="Pairs in a request.")] = 100,
-    max_words: Annotated[int, typer.Option(min=1, help="Words in a sentence.")] = 500,
-    queue: Annotated[int, typer.Option(min=1, help="Requests that may wait; more are turned away with 503.")] = 32,
+    max_body: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Bytes in a request.", rich_help_panel=_LIMITS)
+    ] = 1_000_000,
+    max_pairs: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Pairs in a request.", rich_help_panel=_LIMITS)
+    ] = 100,
+    max_words: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Words in a sentence.", rich_help_panel=_LIMITS)
+    ] = 500,
+    queue: Annotated[
+        int,
+        typer.Option(
+            min=1, metavar="N", help="Requests that may wait; more are turned away with 503.", rich_help_panel=_LIMITS
+        ),
+    ] = 32,
 ) -> None:
-    """Start the web app: align as you type, mend links, save them as gold; and a REST API.
+    """Start the web app and the REST API.
+
+    In the app you align as you type, mend links and save them as gold.
 
     Example: weft serve --port 8080
     """

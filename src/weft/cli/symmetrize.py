@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from weft.cli.options import LINKS, OUTPUT, OutputOption
 from weft.cli.output import only_one_stdin, write_lines
 from weft.extraction.symmetrize import Symmetrization, symmetrize_alignments
 from weft.text.lines import display_name, read_together
@@ -15,13 +16,22 @@ from weft.types import Alignment
 
 
 def symmetrize(
-    forward: Annotated[str, typer.Argument(help="Links found from source to target; - is stdin.")],
-    backward: Annotated[str, typer.Argument(help="Links found from target to source, still written source-target.")],
-    method: Annotated[Symmetrization, typer.Option(help="How to combine them.")] = Symmetrization.GROW_DIAG_FINAL_AND,
-    output: Annotated[str, typer.Option("--output", "-o", help="Where to write; - is stdout.")] = "-",
-    scores: Annotated[bool, typer.Option("--scores", help="Write i-j:score, the mean of both directions.")] = False,
+    forward: Annotated[str, typer.Argument(metavar="FORWARD", help="Links found from source to target; - is stdin.")],
+    backward: Annotated[
+        str, typer.Argument(metavar="BACKWARD", help="Links found from target to source, still written source-target.")
+    ],
+    method: Annotated[
+        Symmetrization, typer.Option(help="How to combine them.", rich_help_panel=LINKS)
+    ] = Symmetrization.GROW_DIAG_FINAL_AND,
+    output: OutputOption = "-",
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Write i-j:score, the mean of both directions.", rich_help_panel=OUTPUT)
+    ] = False,
     reversed_backward: Annotated[
-        bool, typer.Option("--reversed-backward", help="BACKWARD is written target-source: turn it round.")
+        bool,
+        typer.Option(
+            "--reversed-backward", help="BACKWARD is written target-source: turn it round.", rich_help_panel=LINKS
+        ),
     ] = False,
 ) -> None:
     """Combine links of both directions into one set.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from weft.cli.options import MODEL, OUTPUT
 from weft.cli.output import say
 from weft.errors import MissingExtraError, SettingError
 
@@ -21,34 +22,80 @@ _DATA = "Data"
 
 def train(
     corpora: Annotated[
-        list[str] | None, typer.Argument(metavar="CORPUS...", help="Files of sentence pairs in any format.")
+        list[str] | None, typer.Argument(metavar="CORPUS", help="Files of sentence pairs in any format.")
     ] = None,
-    output: Annotated[str | None, typer.Option("--output", "-o", help="Folder for the model.")] = None,
-    model: Annotated[str | None, typer.Option(metavar="BASE", help="The encoder to start from.")] = None,
-    config: Annotated[str | None, typer.Option(metavar="FILE.toml", help="All settings; options win.")] = None,
-    objectives: Annotated[str | None, typer.Option(help="Some of mlm,tlm,so,psi,co.")] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="DIR", help="Folder for the model.", rich_help_panel=OUTPUT)
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BASE",
+            help="The encoder to start from.",
+            show_default="bert-base-multilingual-cased",
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
+    config: Annotated[
+        str | None, typer.Option(metavar="FILE.toml", help="All settings; options win.", rich_help_panel=_RUN)
+    ] = None,
+    objectives: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,NAME", help="Some of mlm,tlm,so,psi,co.", show_default="mlm,tlm,so,psi", rich_help_panel=_RUN
+        ),
+    ] = None,
     links: Annotated[
         list[str] | None,
         typer.Option(
-            help="Links for a corpus, in the corpora's order; an empty line gives none.", rich_help_panel=_DATA
+            metavar="FILE",
+            help="Links for a corpus, in the corpora's order; an empty line gives none.",
+            show_default="the model's own",
+            rich_help_panel=_DATA,
         ),
     ] = None,
     dev: Annotated[
-        list[str] | None, typer.Option(help="PREFIX of a dev set; the best AER is kept.", rich_help_panel=_DATA)
+        list[str] | None,
+        typer.Option(metavar="PREFIX", help="A dev set; the model with the best AER is kept.", rich_help_panel=_DATA),
     ] = None,
     exclude: Annotated[
-        list[str] | None, typer.Option(help="PREFIX of a test set not to train on.", rich_help_panel=_DATA)
+        list[str] | None, typer.Option(metavar="PREFIX", help="A test set not to train on.", rich_help_panel=_DATA)
     ] = None,
-    layer: Annotated[int | None, typer.Option(help="The layer that aligns.", rich_help_panel=_RUN)] = None,
-    epochs: Annotated[float | None, typer.Option(help="1 by default.", rich_help_panel=_RUN)] = None,
-    max_steps: Annotated[int | None, typer.Option(help="Stop after so many steps.", rich_help_panel=_RUN)] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Pairs a step; 8 by default.", rich_help_panel=_RUN)] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="2e-5 by default.", rich_help_panel=_RUN)] = None,
-    beta: Annotated[float | None, typer.Option(help="Weight of co; 1 by default.", rich_help_panel=_RUN)] = None,
-    precision: Annotated[str | None, typer.Option(help="no, bf16 or fp16.", rich_help_panel=_RUN)] = None,
-    seed: Annotated[int | None, typer.Option(help="42 by default.", rich_help_panel=_RUN)] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the newest checkpoint.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a model in the output folder.")] = False,
+    layer: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="The layer that aligns.", show_default="the encoder's best known", rich_help_panel=MODEL
+        ),
+    ] = None,
+    epochs: Annotated[
+        float | None, typer.Option(metavar="N", help="Rounds through the text.", show_default="1", rich_help_panel=_RUN)
+    ] = None,
+    max_steps: Annotated[
+        int | None, typer.Option(metavar="N", help="Stop after so many steps.", rich_help_panel=_RUN)
+    ] = None,
+    batch_size: Annotated[
+        int | None, typer.Option(metavar="N", help="Pairs a step.", show_default="8", rich_help_panel=_RUN)
+    ] = None,
+    learning_rate: Annotated[
+        float | None,
+        typer.Option(metavar="RATE", help="The highest; it falls to 0.", show_default="2e-5", rich_help_panel=_RUN),
+    ] = None,
+    beta: Annotated[
+        float | None, typer.Option(metavar="WEIGHT", help="Weight of co.", show_default="1", rich_help_panel=_RUN)
+    ] = None,
+    precision: Annotated[
+        str | None, typer.Option(metavar="NAME", help="no, bf16 or fp16.", show_default="no", rich_help_panel=_RUN)
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Of everything that is random.", show_default="42", rich_help_panel=_RUN),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the newest checkpoint.", rich_help_panel=_RUN)
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a model in the output folder.", rich_help_panel=OUTPUT)
+    ] = False,
 ) -> None:
     """Train an encoder to align words, with the paper's objectives.
 

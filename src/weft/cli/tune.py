@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weft.cli.options import BatchTokensOption, DeviceOption, Dtype, DtypeOption, ModelOption
+from weft.cli.options import OUTPUT, BatchTokensOption, DeviceOption, Dtype, DtypeOption, ModelOption
 from weft.cli.output import say
 from weft.errors import SettingError
 from weft.extraction.choices import Method
@@ -17,18 +17,44 @@ from weft.extraction.choices import Method
 if TYPE_CHECKING:
     from weft.tuning import Trial
 
+_TRIALS = "Trials"
+
 
 def tune(
-    dev: Annotated[list[str], typer.Option(help="PREFIX of a dev set: PREFIX.src, PREFIX.tgt, PREFIX.talp.")],
+    dev: Annotated[
+        list[str],
+        typer.Option(
+            metavar="PREFIX",
+            help="A dev set: PREFIX.src, PREFIX.tgt, PREFIX.talp; can be repeated.",
+            rich_help_panel=_TRIALS,
+        ),
+    ],
     model: ModelOption = "weft-mini",
-    layers: Annotated[str | None, typer.Option(help="Layers to try, as 6,7,8; all by default.")] = None,
-    methods: Annotated[str, typer.Option(help="Methods to try, separated by commas.")] = "softmax,entmax,itermax",
-    output: Annotated[str | None, typer.Option("--output", "-o", help="Save the tuned model in this folder.")] = None,
+    layers: Annotated[
+        str | None,
+        typer.Option(metavar="N,N", help="Layers to try, as 6,7,8.", show_default="all", rich_help_panel=_TRIALS),
+    ] = None,
+    methods: Annotated[
+        str, typer.Option(metavar="NAME,NAME", help="Methods to try.", rich_help_panel=_TRIALS)
+    ] = "softmax,entmax,itermax",
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            help="Save the tuned model here.",
+            show_default="into the model's weft.json",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     device: DeviceOption = "auto",
     dtype: DtypeOption = Dtype.AUTO,
     batch_tokens: BatchTokensOption = None,
 ) -> None:
-    """Choose layer, method and threshold on dev sets, fit link probabilities, and store all of it in weft.json.
+    """Choose layer, method and threshold on dev sets.
+
+    Link probabilities are fitted too, and all of it is stored in weft.json.
 
     Example: weft tune --model my-model --dev dev/ro-en --dev dev/ja-en
     """

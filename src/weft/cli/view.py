@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from weft.cli.options import DeviceOption, MethodOption, OutputOption, ThresholdOption
+from weft.cli.options import (
+    LINKS,
+    MODEL,
+    OUTPUT,
+    TEXT,
+    DeviceOption,
+    InputFormatOption,
+    LayersOption,
+    MethodOption,
+    OutputOption,
+    ThresholdOption,
+)
 from weft.cli.output import only_one_stdin, open_output, say
 from weft.cli.score import GoldBase
 from weft.errors import SettingError, WeftError
@@ -52,32 +63,69 @@ _OF_ONE_PAIR = (ViewFormat.SVG, ViewFormat.PNG, ViewFormat.TIKZ)
 
 def view(
     input: Annotated[str, typer.Argument(metavar="INPUT", help="Pairs, or the source side; - is stdin.")] = "-",
-    links: Annotated[
-        list[str] | None, typer.Argument(metavar="[LINKS]...", help="Links of one or two systems.")
-    ] = None,
+    links: Annotated[list[str] | None, typer.Argument(metavar="LINKS", help="Links of one or two systems.")] = None,
     output: OutputOption = "-",
-    target: Annotated[str | None, typer.Option(help="The target side, if INPUT is only the source side.")] = None,
-    gold: Annotated[str | None, typer.Option(help="Gold links: talp, Pharaoh, NAACL or JSONL.")] = None,
-    text: Annotated[bool, typer.Option("--text", help="Draw in the terminal; so it is without --output.")] = False,
-    format: Annotated[ViewFormat | None, typer.Option("--format", help="By OUTPUT's ending, or text.")] = None,
-    pair: Annotated[int | None, typer.Option(min=1, help="Show only this pair, counted from 1.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Show at most so many lines.")] = 5000,
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="The target side, if INPUT is only the source side.", rich_help_panel=TEXT),
+    ] = None,
+    gold: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Gold links: talp, Pharaoh, NAACL or JSONL.", rich_help_panel=LINKS),
+    ] = None,
+    text: Annotated[
+        bool, typer.Option("--text", help="Draw in the terminal; so it is without --output.", rich_help_panel=OUTPUT)
+    ] = False,
+    format: Annotated[
+        ViewFormat | None,
+        typer.Option(
+            "--format", help="What to make.", show_default="by the output's ending, or text", rich_help_panel=OUTPUT
+        ),
+    ] = None,
+    pair: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Show only this pair, counted from 1.", show_default="all", rich_help_panel=TEXT
+        ),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Show at most so many lines.", rich_help_panel=TEXT)
+    ] = 5000,
     similarity: Annotated[
-        bool, typer.Option("--similarity", help="Cosine similarities of all words, side by side for two models.")
+        bool,
+        typer.Option(
+            "--similarity",
+            help="Cosine similarities of all words, side by side for two models.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = False,
     model: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Aligns where there are no LINKS; one or two.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Aligns where there are no LINKS, or beside them; one or two.",
+            show_default="weft-mini",
+            rich_help_panel=MODEL,
+        ),
     ] = None,
-    layer: Annotated[list[int] | None, typer.Option(help="Layer of each model, in their order.")] = None,
+    layer: LayersOption = None,
     device: DeviceOption = "auto",
     method: MethodOption = None,
     threshold: ThresholdOption = None,
-    input_format: Annotated[PairFormat, typer.Option(help="Format of INPUT.")] = PairFormat.AUTO,
-    gold_base: Annotated[GoldBase, typer.Option(help="Number of the first word in GOLD.")] = GoldBase.AUTO,
-    system_base: Annotated[int, typer.Option(min=0, max=1, help="Number of the first word in LINKS.")] = 0,
-    title: Annotated[str, typer.Option(help="Title of the page.")] = "Word alignments",
+    input_format: InputFormatOption = PairFormat.AUTO,
+    gold_base: Annotated[
+        GoldBase, typer.Option(help="Number of the first word in GOLD.", rich_help_panel=LINKS)
+    ] = GoldBase.AUTO,
+    system_base: Annotated[
+        int, typer.Option(min=0, max=1, metavar="0|1", help="Number of the first word in LINKS.", rich_help_panel=LINKS)
+    ] = 0,
+    title: Annotated[
+        str, typer.Option(metavar="TEXT", help="Title of the page.", rich_help_panel=OUTPUT)
+    ] = "Word alignments",
 ) -> None:
-    """Show alignments: a page that stands alone, a view in the terminal, or a picture of one pair.
+    """See alignments: in the terminal, as a page or a picture.
+
+    Without LINKS a model aligns. The ending of the output says what it becomes: .html, .svg, .png, .tex or .csv.
 
     Example: weft view pairs.txt mine.links theirs.links --gold gold.talp -o page.html
     """

@@ -1,0 +1,92 @@
+"""What `--help` prints: an example first, then usage, and options under the headings they belong to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+_EXAMPLE = "Example: "
+_WIDEST_NAME = 30  # longer names have a line of their own, as everywhere in click
+_IN_WORDS = re.compile(r"\[default: \((.*)\)(?=[;\]])")  # click puts defaults that are described into parentheses
+
+
+class _Explained:
+    """The parts that commands and groups of commands share. The last paragraph of their help is the example."""
+
+    def format_help(self, context: Any, formatter: Any) -> None:
+        """Write the example, unwrapped so that it can be copied, then all the rest."""
+        formatter.write(f"{_EXAMPLE}{self._parts()[1]}\n\n")
+        super().format_help(context, formatter)  # type: ignore[misc]
+
+    def format_help_text(self, context: Any, formatter: Any) -> None:
+        """Write what the command does."""
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(self._parts()[0])
+
+    def _parts(self) -> tuple[str, str]:
+        text, _, example = (self.help or "").partition(_EXAMPLE)  # type: ignore[attr-defined]
+        return text.strip(), example.strip()
+
+    def collect_usage_pieces(self, context: Any) -> list[str]:
+        """Name arguments as people write them: `GOLD SYSTEM...`, and `[TARGET]` for one that may be left out."""
+        names = (
+            (_name(parameter), parameter.required)
+            for parameter in self.get_params(context)  # type: ignore[attr-defined]
+            if parameter.param_type_name == "argument"
+        )
+        return ["[OPTIONS]", *(name if required else f"[{name}]" for name, required in names)]
+
+
+class Command(_Explained, TyperCommand):
+    """A command whose options stand under their headings (`rich_help_panel`), also without rich."""
+
+    def format_options(self, context: Any, formatter: Any) -> None:
+        """Write arguments and options, with one width of names for all of them."""
+        _write_sections(formatter, _sections(self.get_params(context), context))
+
+
+class Group(_Explained, TyperGroup):
+    """Commands under one name, explained alike."""
+
+    def collect_usage_pieces(self, context: Any) -> list[str]:
+        """A group has commands, and those have arguments."""
+        return ["[OPTIONS]", "COMMAND [ARGS]..."]
+
+
+def _sections(parameters: list[Any], context: Any) -> dict[str, list[tuple[str, str]]]:
+    """The lines of each heading. Headings come in the order of their first option; what has none, at the end."""
+    sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
+    rest = []
+    for parameter in parameters:
+        name, text = parameter.get_help_record(context)
+        text = _IN_WORDS.sub(r"[default: \1", text)
+        if parameter.param_type_name == "argument":
+            sections["Arguments"].append((_name(parameter), text))
+        elif panel := getattr(parameter, "rich_help_panel", None):
+            sections.setdefault(panel, []).append((name, text))
+        else:
+            rest.append((name, text))
+    return {**sections, "Other options" if len(sections) > 1 else "Options": rest}
+
+
+def _write_sections(formatter: Any, sections: dict[str, list[tuple[str, str]]]) -> None:
+    widest = max(len(name) for name, _ in chain.from_iterable(sections.values()))
+    for heading, lines in sections.items():
+        if lines:
+            with formatter.section(heading):
+                formatter.write_dl(list(_padded(lines, min(widest, _WIDEST_NAME))))
+
+
+def _padded(lines: list[tuple[str, str]], width: int) -> Iterator[tuple[str, str]]:
+    return ((name.ljust(width), text) for name, text in lines)
+
+
+def _name(argument: Any) -> str:
+    """An argument's name in capitals; dots say that there may be several."""
+    name = argument.metavar or argument.name.upper()
+    return f"{name}..." if argument.nargs != 1 else name
