@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import tomllib
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from weft.errors import FormatError, SettingError
 from weft.extraction.choices import Method
 from weft.extraction.settings import ExtractionSettings
+from weft.models.loading import model_folder
+from weft.models.registry import read_settings
 
 OBJECTIVES = ("mlm", "tlm", "so", "psi", "co")
+_METHODS = (Method.SOFTMAX, Method.ENTMAX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class GuideConfig:
     """Where the links of SO come from when none are given, and how far given links are trusted."""
 
     threshold: float | None = None
-    """The model links what both directions give more than this; the method's default if not given."""
+    """The model links what both directions give more than this; the base model's own or the method's if not given."""
     strict: float = 0.0
     """A stricter threshold for self-training: links below it are not learned from. 0 is the paper."""
     denoise_after: float = 1.0
@@ -56,10 +59,11 @@ class TrainingConfig:
     model: str = "bert-base-multilingual-cased"
     layer: int | None = None
     objectives: tuple[str, ...] = ("mlm", "tlm", "so", "psi")
-    method: str = "softmax"
-    """How similarities become probabilities, in the losses and in the guide: `softmax` or `entmax`."""
-    alpha: float = 1.5
-    """The sparsity of entmax."""
+    method: str | None = None
+    """How similarities become probabilities, in the losses and in the guide: `softmax` or `entmax`; the base model's
+    own if not given, or softmax."""
+    alpha: float | None = None
+    """The sparsity of entmax; 1.5 if neither this nor the base model says otherwise."""
     beta: float = 1.0
     """Weight of CO where it is among the objectives."""
     guide: GuideConfig = field(default_factory=GuideConfig)
@@ -106,7 +110,7 @@ class TrainingConfig:
         _check(not unknown, "objectives", f"must be some of {', '.join(OBJECTIVES)}, got {', '.join(unknown)}")
         _check(bool(self.objectives), "objectives", "must name at least one objective")
         _check(bool(self.corpora), "corpora", "must name at least one corpus")
-        _check(self.method in ("softmax", "entmax"), "method", f"must be softmax or entmax, got {self.method!r}")
+        _check(self.method in (None, *_METHODS), "method", f"must be {' or '.join(_METHODS)}, got {self.method!r}")
         _check(self.overlap in ("error", "drop"), "overlap", f"must be error or drop, got {self.overlap!r}")
         _check(
             self.precision in ("no", "bf16", "fp16"), "precision", f"must be no, bf16 or fp16, got {self.precision!r}"
@@ -120,7 +124,17 @@ class TrainingConfig:
     @property
     def extraction(self) -> ExtractionSettings:
         """How the trained model takes links, and its guide while training."""
-        return ExtractionSettings(Method(self.method), self.guide.threshold, self.alpha)
+        return ExtractionSettings().updated(method=self.method, threshold=self.guide.threshold, alpha=self.alpha)
+
+    def settled(self) -> TrainingConfig:
+        """The same with what is not given taken from the base model: a tuned model keeps its method and threshold."""
+        folder = None if self.architecture else model_folder(self.model)
+        base = ExtractionSettings.from_json(read_settings(folder) if folder else {})
+        if base.method not in _METHODS:
+            base = ExtractionSettings()
+        found = base.updated(method=self.method, threshold=self.guide.threshold, alpha=self.alpha)
+        guide = replace(self.guide, threshold=found.threshold)
+        return replace(self, method=str(found.method), alpha=found.alpha, guide=guide)
 
     @classmethod
     def read(cls, path: str | Path, **changes: Any) -> TrainingConfig:

@@ -47,6 +47,7 @@ def train(
         overwrite: replace a model that is there already.
         report: called with each record of metrics.
     """
+    config = config.settled()
     output = Path(config.output)
     _check_output(output, resume=resume, overwrite=overwrite)
     dev_sets = [DevSet.read(prefix) for prefix in config.dev]

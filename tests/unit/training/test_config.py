@@ -43,6 +43,27 @@ def test_the_defaults_are_the_papers():
     assert TrainingConfig("o", config.corpora, method="entmax").extraction.effective_threshold == 0
 
 
+@pytest.mark.parametrize(
+    ("stored", "given", "settled"),
+    [
+        ({"method": "entmax", "threshold": 0.02, "alpha": 1.3}, {}, ("entmax", 1.3, 0.02)),
+        ({"method": "entmax", "threshold": 0.02}, {"guide": {"threshold": 0.5}}, ("entmax", 1.5, 0.5)),
+        ({"threshold": 0.05}, {"method": "softmax"}, ("softmax", 1.5, 0.05)),
+        ({"threshold": 0.05}, {"method": "entmax"}, ("entmax", 1.5, None)),
+        ({"method": "itermax", "threshold": 0.05}, {}, ("softmax", 1.5, None)),
+        ({}, {}, ("softmax", 1.5, None)),
+        ({"threshold": 0.05}, {"architecture": {"model_type": "bert"}}, ("softmax", 1.5, None)),
+    ],
+)
+def test_what_is_not_given_comes_from_the_base_model(tmp_path, stored, given, settled):
+    (tmp_path / "weft.json").write_text(json.dumps(stored))
+    record = {"output": "o", "corpora": [{"path": "x"}], "model": str(tmp_path), **given}
+    config = TrainingConfig.from_record(record).settled()
+    assert (config.method, config.alpha, config.guide.threshold) == settled
+    assert config.settled() == config
+    assert config.extraction.method == settled[0]
+
+
 def test_what_was_run_is_saved_and_can_be_run_again(tmp_path):
     (tmp_path / "run.toml").write_text(TOML)
     config = TrainingConfig.read(tmp_path / "run.toml")
