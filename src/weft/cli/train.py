@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -124,6 +125,8 @@ def train(
         raise MissingExtraError("torch", "Training") from error
     with _progress() as report:
         progress = run(settings, resume=resume, overwrite=overwrite, report=report)
+    if os.environ.get("RANK", "0") != "0":
+        return  # one of several processes speaks for all
     if progress.best_aer is not None:
         say(f"best mean dev AER {progress.best_aer:.2f} at step {progress.best_step:,}.")
     say(f"the model is in {settings.output}.")
