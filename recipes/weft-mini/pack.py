@@ -93,20 +93,24 @@ def pack(task: tuple[str, Path, Path]) -> str:
 
 
 def pack_gold(language: str, data: Path, work: Path) -> str:
-    """Pack a dev set: every fourth sentence is held out."""
+    """Pack a dev set without what it shares with test sets: every fourth sentence is held out."""
     tokenizer = FastTokenizer(Tokenizer.from_file(str(work / "tokenizer.json")))
     prefix = data / "gold" / f"{language}-en" / "dev"
     pairs = read_sentences(Path(f"{prefix}.src"), Path(f"{prefix}.tgt"))
     lines = Path(f"{prefix}.talp").read_text(encoding="ascii").split("\n")[:-1]
-    rows: list[Row] = []
-    for pair, line in zip(pairs, lines, strict=True):
-        links = (link.replace("p", "-").partition("-") for link in line.split())
-        rows.append((pair.source, pair.target, [(int(i), int(j)) for i, _, j in links]))
-    write_dev(work / "held" / language, rows[3::4], lines[3::4])
-    held = pack_rows(work / "packed" / "held" / f"{language}.xz", rows[3::4], tokenizer)
-    gold = [row for k, row in enumerate(rows) if k % 4 != 3]
+    forbidden = test_sentences(data)
+    rows: dict[int, Row] = {}
+    for number, (pair, line) in enumerate(zip(pairs, lines, strict=True)):
+        if not forbidden & {letters_of(pair.source), letters_of(pair.target)}:
+            links = (link.replace("p", "-").partition("-") for link in line.split())
+            rows[number] = (pair.source, pair.target, [(int(i), int(j)) for i, _, j in links])
+    held_out = [number for number in rows if number % 4 == 3]
+    write_dev(work / "held" / language, [rows[k] for k in held_out], [lines[k] for k in held_out])
+    held = pack_rows(work / "packed" / "held" / f"{language}.xz", [rows[k] for k in held_out], tokenizer)
+    gold = [row for number, row in rows.items() if number % 4 != 3]
     packed = pack_rows(work / "packed" / "gold" / f"{language}.xz", gold, tokenizer)
-    return f"{language} gold: {packed} and {held} held out"
+    overlap = len(lines) - len(rows)
+    return f"{language} gold: {packed} and {held} held out; {overlap} shared a sentence with a test set"
 
 
 def write_dev(prefix: Path, rows: Sequence[Row], links: Sequence[str]) -> None:
