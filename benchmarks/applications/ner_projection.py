@@ -39,6 +39,7 @@ from weft.tuning import DevSet
 
 DATA = Path(os.environ.get("WEFT_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 POOL = 8_000
+Rates = tuple[float, float, float]
 KINDS = {"PER", "LOC", "ORG"}
 SLICES = {
     "es": {"conll2002-es": "conll2002-es/testb.conll.xz", "wikiann-es": "wikiann/es.tsv.xz"},
@@ -74,16 +75,20 @@ def labelled(path: str) -> list[Sentence]:
     ]
 
 
-def gold_links(aligners: dict[str, Aligner]) -> None:
+def gold_links(aligners: dict[str, Aligner]) -> dict[tuple[str, str], Rates]:
+    """Print and return the rates of each aligner under each rule for gaps."""
     gold = DevSet.read(str(DATA / "gold" / "de-en" / "test"))
     tagger = Tagger(labelled(SLICES["de"]["wikiann-de"]))
     spans = [tagger.spans(pair.source) for pair in gold.pairs]
     print(f"{len(gold.pairs)} sentences, {sum(map(len, spans))} labels on the German side")
     truth = [Alignment.of(Link(*words) for words in links.possible) for links in gold.gold]
+    rates = {}
     for name, aligner in aligners.items():
         found = aligner.align_batch(gold.pairs)
         for gaps in Gaps:
-            report(f"{name}, {gaps}", projected(spans, truth, gaps), projected(spans, found, gaps))
+            labels = projected(spans, truth, gaps), projected(spans, found, gaps)
+            rates[name, str(gaps)] = report(f"{name}, {gaps}", *labels)
+    return rates
 
 
 def projected(spans: Iterable[Sequence[Span]], links: Iterable[Alignment], gaps: Gaps) -> list[set[Span]]:
@@ -96,13 +101,14 @@ def projected(spans: Iterable[Sequence[Span]], links: Iterable[Alignment], gaps:
     return sentences
 
 
-def report(name: str, truth: Sequence[set[Span]], found: Sequence[set[Span]]) -> None:
-    """Print precision, recall and F1 of whole labels: the right words and the right kind."""
+def report(name: str, truth: Sequence[set[Span]], found: Sequence[set[Span]]) -> Rates:
+    """Print and return precision, recall and F1 of whole labels: the right words and the right kind."""
     right = sum(len(one & other) for one, other in zip(truth, found, strict=True))
     precision = 100 * right / max(1, sum(map(len, found)))
     recall = 100 * right / max(1, sum(map(len, truth)))
     f1 = 2 * precision * recall / max(1e-9, precision + recall)
     print(f"{name:60}  P {precision:5.1f}  R {recall:5.1f}  F1 {f1:5.1f}", flush=True)
+    return precision, recall, f1
 
 
 def transfer(aligners: dict[str, Aligner], words: Path, silver: Path, wanted: int) -> None:
