@@ -235,7 +235,7 @@ def test_scores_without_a_calibration_are_named(weft, tiny_onnx):
     ("blocked", "options", "extra"),
     [
         ("torch", ["--model", "some/model"], "torch"),
-        ("entmax", ["--method", "entmax"], "torch"),
+        ("entmax", ["--method", "entmax", "--alpha", "1.3"], "torch"),
         ("ot", ["--method", "ot"], "ot"),
         ("sudachipy", ["--raw", "--source-language", "ja"], "ja"),
         ("rjieba", ["--raw", "--source-language", "zh"], "zh"),
