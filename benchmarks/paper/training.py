@@ -14,10 +14,8 @@ from typing import Any
 from common import DATA, LANGUAGES, Model
 from corpora import sampled
 
-from weft.extraction.settings import ExtractionSettings
 from weft.models.loading import model_folder
-from weft.models.registry import read_settings
-from weft.training.config import CorpusConfig, GuideConfig, TrainingConfig
+from weft.training.config import CorpusConfig, TrainingConfig
 from weft.training.loop import train
 
 ALL = ("mlm", "tlm", "so", "psi")
@@ -48,9 +46,7 @@ def gold(language: str) -> CorpusConfig:
     return CorpusConfig(f"{prefix}.src", target=f"{prefix}.tgt", links=f"{prefix}.talp")
 
 
-def trained(
-    options: argparse.Namespace, corpora: Sequence[CorpusConfig], *, method: str | None = None, **changes: Any
-) -> Path:
+def trained(options: argparse.Namespace, corpora: Sequence[CorpusConfig], **changes: Any) -> Path:
     """The folder of a model trained on corpora; `changes` are settings of `TrainingConfig`."""
     given: dict[str, Any] = {
         "model": str(options.encoder),
@@ -65,7 +61,7 @@ def trained(
         "overlap": "drop",
         **changes,
     }
-    config = TrainingConfig(output="", corpora=tuple(corpora), **given, **own_method(options.encoder, method))
+    config = TrainingConfig(output="", corpora=tuple(corpora), **given).settled()
     folder: Path = options.cache / "models" / _fingerprint(config)
     if not (folder / "weft.json").is_file():
         never = 10**9
@@ -81,17 +77,6 @@ def before_and_after(options: argparse.Namespace) -> dict[str, Model]:
     if not options.untrained:
         models["after"] = Model(multilingual(options))
     return models
-
-
-def own_method(encoder: str | Path, method: str | None) -> dict[str, Any]:
-    """How links are taken in training: as asked for, else as the encoder does it, with its threshold, else softmax."""
-    folder = model_folder(encoder)
-    chosen = ExtractionSettings.from_json(read_settings(folder) if folder else {}).updated(method=method)
-    return {
-        "method": str(chosen.method),
-        "alpha": chosen.alpha,
-        "guide": GuideConfig(threshold=chosen.threshold),
-    }
 
 
 def multilingual(options: argparse.Namespace, *, without: str | None = None, **changes: Any) -> Path:

@@ -32,6 +32,7 @@ from peers import DATA, LAYER, common, run, write_encoder
 from weft.encoding.batching import token_batches
 from weft.encoding.torch import TorchEncoder
 from weft.text.pairs import read_pairs
+from weft.types import SentencePair
 
 LANGUAGES = ("de", "fr", "ro", "ja")
 BATCH_TOKENS = 65_536
@@ -49,8 +50,8 @@ def write_text(given: Path | None, count: int, path: Path) -> None:
     path.write_text("\n".join(lines) + "\n", "utf-8")
 
 
-def _shuffled(pair: object, generator: random.Random) -> str:
-    sides = [list(side) for side in (pair.source, pair.target)]  # type: ignore[attr-defined]
+def _shuffled(pair: SentencePair, generator: random.Random) -> str:
+    sides = [list(side) for side in (pair.source, pair.target)]
     for side in sides:
         generator.shuffle(side)
     return " ||| ".join(" ".join(side) for side in sides)

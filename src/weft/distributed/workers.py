@@ -172,24 +172,27 @@ def _loaded() -> Worker:
     return _worker
 
 
+@contextmanager
+def _portable_errors() -> Iterator[None]:
+    """Whatever goes wrong here must reach the parent."""
+    try:
+        yield
+    except WeftError as error:
+        raise portable(error) from None
+
+
+@_portable_errors()
 def _describe() -> Description:
-    try:
-        said = _loaded().describe()
-        return replace(said, remarks=[*_warnings, *said.remarks])
-    except WeftError as error:
-        raise portable(error) from None
+    said = _loaded().describe()
+    return replace(said, remarks=[*_warnings, *said.remarks])
 
 
+@_portable_errors()
 def _identity() -> dict[str, Any]:
-    try:
-        return _loaded().identity()
-    except WeftError as error:
-        raise portable(error) from None
+    return _loaded().identity()
 
 
+@_portable_errors()
 def _align(portion: list[Chunk]) -> list[Finished]:
-    try:
-        worker = _loaded()
-        return list(in_threads(worker, portion, worker.describe().chunks_at_once))
-    except WeftError as error:
-        raise portable(error) from None
+    worker = _loaded()
+    return list(in_threads(worker, portion, worker.describe().chunks_at_once))
