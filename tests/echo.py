@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from weft.distributed.chunks import Chunk, Description, Finished
@@ -41,12 +42,15 @@ class EchoWorker:
         self.job = job
 
     def describe(self) -> Description:
-        return Description(("echoes have no calibration.",), 300, self.job.at_once)
+        return Description(("echoes have no calibration.",), 300, self.job.at_once, threads=True)
 
     def identity(self) -> dict[str, object]:
         return {"--model": "echo", "pid": os.getpid()}
 
-    def __call__(self, chunk: Chunk) -> Finished:
+    def start(self, chunk: Chunk) -> Callable[[], Finished]:
+        return lambda: self.finish(chunk)
+
+    def finish(self, chunk: Chunk) -> Finished:
         if self.job.kill in range(chunk.first, chunk.first + len(chunk.items)):
             os.kill(os.getpid(), signal.SIGKILL)
         lines = [f"{number} {' '.join(item.pair.source)}\n" for number, item in enumerate(chunk.items, chunk.first)]
@@ -61,6 +65,6 @@ class SeeingJob(EchoJob):
 
 
 class SeeingWorker(EchoWorker):
-    def __call__(self, chunk: Chunk) -> Finished:
+    def finish(self, chunk: Chunk) -> Finished:
         time.sleep(0.1)  # so that there is work left when the last process has started
         return Finished(chunk.first, 1, os.environ["CUDA_VISIBLE_DEVICES"].encode())

@@ -44,14 +44,14 @@ def measure(path: Path, model: str, device: str) -> dict[str, float]:
     worker = job.load()
     items = list(job.read(str(path), None, ignore))
     chunks = list(cut(items, worker.describe().chunk_words))
-    done = [worker(chunk) for chunk in chunks]
+    done = [worker.start(chunk)() for chunk in chunks]
     packed = list(map(pickle.dumps, done))
     stages: dict[str, Callable[[], object]] = {
         "checking": lambda: survey(str(path)),
         "reading": lambda: list(cut(job.read(str(path), None, ignore), worker.describe().chunk_words)),
         "sending": lambda: list(map(pickle.dumps, chunks)),
         "receiving": lambda: list(map(pickle.loads, packed)),
-        "aligning": lambda: [worker(chunk) for chunk in chunks],
+        "aligning": lambda: [worker.start(chunk)() for chunk in chunks],
         "writing": lambda: write(b"".join(part.output for part in done)),
     }
     tokenizer = getattr(worker._aligner.encoder, "tokenizer", None)

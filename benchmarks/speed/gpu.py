@@ -98,6 +98,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=200_000)
     parser.add_argument("--peer", default="awesome-align", help="the command that runs awesome-align; empty: without")
     parser.add_argument("--peer-pairs", type=int, default=7_000)
+    parser.add_argument("--workers", type=int, default=2, help="processes that share the GPU in one of the runs")
     options = parser.parse_args()
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, transformers {transformers.__version__}")
     with tempfile.TemporaryDirectory() as scratch:
@@ -129,8 +130,8 @@ def measure(
 
     note("plain forward pass, bfloat16", ceiling(encoder, many[0][0], "bfloat16"))
     note("weft bfloat16", timed("bfloat16", [*same, "--dtype", "bfloat16"], many, out))
-    several = [*same, "--dtype", "bfloat16", "--workers", "3"]
-    note("weft bfloat16, 3 processes", timed("workers", several, many, out))
+    several = [*same, "--dtype", "bfloat16", "--workers", str(options.workers)]
+    note(f"weft bfloat16, {options.workers} processes", timed("workers", several, many, out))
     note("plain forward pass, float32", ceiling(encoder, many[1][0], "float32"))
     note("weft float32", timed("float32", [*same, "--dtype", "float32"], many[1:] + few[:1], out))
     note("weft-mini bfloat16", timed("mini", [*weft, "--model", "weft-mini", "--dtype", "bfloat16"], many, out))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from array_api_compat import to_device
 
-from weft.encoding.batching import side_by_side
+from weft.encoding.batching import in_order
 from weft.encoding.encoder import Encoded, Encoder
 from weft.errors import SettingError
 from weft.extraction.choices import Cost, Scores
@@ -89,21 +88,33 @@ class Aligner:
             chunk_words: words of both sides that are encoded together; what suits the encoder by default.
         """
         chunks = cut_into_chunks(map(_words, pairs), chunk_words or self.encoder.chunk_words)
-        align = partial(self.align_chunk, scores=Scores(scores))
-        for _, alignments in side_by_side(align, chunks, self.encoder.chunks_at_once):
+        start = partial(self.start_chunk, scores=Scores(scores))
+        encoder = self.encoder
+        for _, alignments in in_order(start, chunks, encoder.chunks_at_once, threads=encoder.threads):
             yield from alignments
 
-    def align_chunk(self, chunk: Sequence[SentencePair], *, scores: Scores) -> list[Alignment]:
-        """Align pairs all at once, whatever memory that takes; `stream` cuts a corpus into such chunks."""
-        found = iter(self._align_whole([pair for pair in chunk if pair.source and pair.target], scores))
-        nothing = Alignment(score=None if scores is Scores.NONE else 0.0)
-        return [next(found) if pair.source and pair.target else nothing for pair in chunk]
+    def start_chunk(self, chunk: Sequence[SentencePair], *, scores: Scores) -> Callable[[], list[Alignment]]:
+        """Begin to align pairs all at once, whatever memory that takes; `stream` cuts a corpus into such chunks.
 
-    def _align_whole(self, pairs: Sequence[SentencePair], scores: Scores) -> list[Alignment]:
+        What is returned gives the alignments. Until it is called a GPU encodes by itself, and Python is free.
+        """
+        pairs = [pair for pair in chunk if pair.source and pair.target]
+        lane = self.encoder.lane()
+        with lane:
+            begun = encode_pairs(self.encoder, pairs) if pairs else None
+
+        def links() -> list[Alignment]:
+            with lane:
+                found = iter(self._extract(pairs, *begun, scores) if begun else [])
+            nothing = Alignment(score=None if scores is Scores.NONE else 0.0)
+            return [next(found) if pair.source and pair.target else nothing for pair in chunk]
+
+        return links
+
+    def _extract(
+        self, pairs: Sequence[SentencePair], encoded: Encoded, numbers: Sequence[tuple[int, int]], scores: Scores
+    ) -> list[Alignment]:
         """The alignments of pairs that have words on both sides."""
-        if not pairs:
-            return []
-        encoded, numbers = encode_pairs(self.encoder, pairs)
         alignments = extract(encoded, numbers, self.settings, scores=scores)
         if scores is Scores.NONE:
             return alignments
@@ -132,14 +143,13 @@ def encode_pairs(encoder: Encoder, pairs: Sequence[SentencePair]) -> tuple[Encod
     """
     if encoder.joint:
         places: dict[tuple[Words, Words], int] = {}
-        for pair in pairs:
-            places.setdefault((pair.source, pair.target), 2 * len(places))
-        firsts = [places[pair.source, pair.target] for pair in pairs]
+        firsts = [places.setdefault((pair.source, pair.target), 2 * len(places)) for pair in pairs]
         return encoder.encode_pairs(list(places)), [(first, first + 1) for first in firsts]
     numbers: dict[Words, int] = {}
-    for sentence in chain.from_iterable((pair.source, pair.target) for pair in pairs):
-        numbers.setdefault(sentence, len(numbers))
-    return encoder.encode(list(numbers)), [(numbers[pair.source], numbers[pair.target]) for pair in pairs]
+    both = [
+        (numbers.setdefault(pair.source, len(numbers)), numbers.setdefault(pair.target, len(numbers))) for pair in pairs
+    ]
+    return encoder.encode(list(numbers)), both
 
 
 def _words(pair: Pair) -> SentencePair:

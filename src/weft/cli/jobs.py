@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -18,6 +18,7 @@ from weft.version import __version__
 if TYPE_CHECKING:
     from weft.distributed.chunks import Chunk, Description, Finished
     from weft.text.segment import Segmenter
+    from weft.types import Alignment
 
 # Which options mean something to which methods.
 _USED_BY = {
@@ -88,12 +89,15 @@ class AlignWorker:
         self._description: Description | None = None
         _collect_seldom()
 
-    def __call__(self, chunk: Chunk) -> Finished:
-        """Align a chunk, all of it at once."""
+    def start(self, chunk: Chunk) -> Callable[[], Finished]:
+        """Begin to align a chunk, all of it at once; what is returned gives the result."""
+        pairs = [record.pair for record in chunk.items]
+        links = self._aligner.start_chunk(pairs, scores=self._job.computed_scores)
+        return lambda: self._written(chunk, links())
+
+    def _written(self, chunk: Chunk, alignments: Sequence[Alignment]) -> Finished:
         from weft.distributed.chunks import Finished
 
-        pairs = [record.pair for record in chunk.items]
-        alignments = self._aligner.align_chunk(pairs, scores=self._job.computed_scores)
         numbered = enumerate(zip(chunk.items, alignments, strict=True), start=chunk.first)
         text = "".join(self._write(record, alignment, number) + "\n" for number, (record, alignment) in numbered)
         # File names may hold bytes that are no text; they must not end a run.
@@ -112,7 +116,9 @@ class AlignWorker:
 
         encoder = self._aligner.encoder
         if self._description is None:
-            self._description = Description(self._remarks(), encoder.chunk_words, encoder.chunks_at_once)
+            self._description = Description(
+                self._remarks(), encoder.chunk_words, encoder.chunks_at_once, encoder.threads
+            )
         return self._description
 
     def _remarks(self) -> list[str]:

@@ -40,6 +40,7 @@ class Description:
     remarks: Sequence[str]
     chunk_words: int
     chunks_at_once: int = 1
+    threads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +64,8 @@ class Worker(Protocol):
         """All that results depend on besides the input, as JSON; it may take the time to read the model's files."""
         ...
 
-    def __call__(self, chunk: Chunk) -> Finished:
-        """Align a chunk; may be called from several threads."""
+    def start(self, chunk: Chunk) -> Callable[[], Finished]:
+        """Begin with a chunk; what is returned ends it. May be called from several threads."""
         ...
 
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, cast
 from weft.distributed.chunks import Chunk, Description, Finished, Job, Worker, cut, portable
 from weft.distributed.files import Open, Task, Write, fetched, writing
 from weft.distributed.workers import portion_size
-from weft.encoding.batching import side_by_side
+from weft.encoding.batching import in_order
 from weft.errors import FormatError, MissingExtraError, WeftError, first_line
 
 try:
@@ -131,7 +131,7 @@ class RayRun:
         )
         aligned = read.map_batches(
             _Aligning,
-            fn_constructor_args=(self._job, description.chunks_at_once),
+            fn_constructor_args=(self._job, description.chunks_at_once, description.threads),
             batch_size=portion_size(description.chunks_at_once),
             batch_format="pyarrow",
             compute=ray.data.ActorPoolStrategy(size=workers),
@@ -194,22 +194,32 @@ def _read_file(number: int, job: Job, task: Task, words: int) -> Iterator[_Piece
 class _Aligning:
     """Runs in a Ray actor: a model that stays loaded."""
 
-    def __init__(self, job: Job, at_once: int) -> None:
+    def __init__(self, job: Job, at_once: int, threads: bool) -> None:
         self._job = job
         self._at_once = at_once
+        self._threads = threads
         self._worker: Worker | None = None
         self._loading = Lock()
 
     def __call__(self, table: Any) -> Iterator[Any]:
         pieces = [pickle.loads(data) for data in table["piece"].to_pylist()]
-        for _, piece in side_by_side(self._aligned, pieces, self._at_once):
+        for _, piece in in_order(self._start, pieces, self._at_once, threads=self._threads):
             yield _row(piece)
 
-    def _aligned(self, piece: _Piece) -> _Piece:
+    def _start(self, piece: _Piece) -> Callable[[], _Piece]:
         if not isinstance(piece.work, Chunk):
-            return piece
+            return lambda: piece
         try:
-            return replace(piece, work=self._loaded()(piece.work))
+            end = self._loaded().start(piece.work)
+        except (WeftError, OSError) as error:
+            failed = replace(piece, work=None, error=_told(error))
+            return lambda: failed
+        return lambda: self._ended(piece, end)
+
+    @staticmethod
+    def _ended(piece: _Piece, end: Callable[[], Finished]) -> _Piece:
+        try:
+            return replace(piece, work=end())
         except (WeftError, OSError) as error:
             return replace(piece, work=None, error=_told(error))
 

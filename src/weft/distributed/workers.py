@@ -18,7 +18,7 @@ from multiprocessing import connection
 from typing import Any
 
 from weft.distributed.chunks import Chunk, Description, Finished, Job, Worker, portable
-from weft.encoding.batching import side_by_side
+from weft.encoding.batching import in_order
 from weft.errors import WeftError
 
 # Portions that wait for each worker: enough that it never idles, few enough that memory stays flat.
@@ -77,7 +77,7 @@ class Workers:
         description = self.describe()
         at_once = at_once or description.chunks_at_once
         if self._own is not None:
-            yield from in_threads(self._own, chunks, at_once)
+            yield from _through(self._own, chunks, at_once)
             return
         assert self._pool is not None, "workers are used in a with block"
         waiting: deque[Future[list[Finished]]] = deque()
@@ -90,9 +90,9 @@ class Workers:
                 yield from waiting.popleft().result()
 
 
-def in_threads(worker: Worker, chunks: Iterable[Chunk], at_once: int) -> Iterator[Finished]:
+def _through(worker: Worker, chunks: Iterable[Chunk], at_once: int) -> Iterator[Finished]:
     """Chunks through one model, as many at a time as it can use."""
-    return (done for _, done in side_by_side(worker, chunks, at_once))
+    return (done for _, done in in_order(worker.start, chunks, at_once, threads=worker.describe().threads))
 
 
 def portions(chunks: Iterable[Chunk], at_once: int) -> Iterator[list[Chunk]]:
@@ -195,4 +195,4 @@ def _identity() -> dict[str, Any]:
 @_portable_errors()
 def _align(portion: list[Chunk]) -> list[Finished]:
     worker = _loaded()
-    return list(in_threads(worker, portion, worker.describe().chunks_at_once))
+    return list(_through(worker, portion, worker.describe().chunks_at_once))

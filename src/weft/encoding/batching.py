@@ -16,16 +16,31 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
-def side_by_side(work: Callable[[Task], Result], tasks: Iterable[Task], at_once: int) -> Iterator[tuple[Task, Result]]:
-    """Each task with its result, in order, while the next ones are being worked on in threads.
+def in_order(
+    start: Callable[[Task], Callable[[], Result]], tasks: Iterable[Task], at_once: int, *, threads: bool
+) -> Iterator[tuple[Task, Result]]:
+    """Each task with its result, in order, while the next ones are being worked on.
 
-    At most `at_once` tasks wait or run beside the one whose result is handed out, so memory stays bounded. A single
-    task, and work that should not be shared (`at_once` = 1), need no thread.
+    `start` begins with a task, and what it returns ends it. With `threads` each of `at_once` tasks has one of its own.
+    Without, a task is begun before the one before it is ended, which is enough where a device works by itself, and
+    better: threads that talk to a device wait for each other's Python. Memory stays bounded either way.
     """
-    tasks = iter(tasks)
-    if at_once == 1:
-        yield from ((task, work(task)) for task in tasks)
+    if threads and at_once > 1:
+        yield from _side_by_side(lambda task: start(task)(), tasks, at_once)
         return
+    begun: deque[tuple[Task, Callable[[], Result]]] = deque()
+    for task in tasks:
+        begun.append((task, start(task)))
+        if len(begun) == at_once:
+            first, end = begun.popleft()
+            yield first, end()
+    for task, end in begun:
+        yield task, end()
+
+
+def _side_by_side(work: Callable[[Task], Result], tasks: Iterable[Task], at_once: int) -> Iterator[tuple[Task, Result]]:
+    """Each task with its result, in order; a single task needs no thread."""
+    tasks = iter(tasks)
     head = list(islice(tasks, 2))
     if len(head) < 2:
         yield from ((task, work(task)) for task in head)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from threading import Lock
@@ -46,7 +47,9 @@ class Encoder(Protocol):
     chunk_words: int
     """How many words of a corpus to encode together: it bounds the memory; longer stretches sort better by length."""
     chunks_at_once: int
-    """How many such chunks to work on at a time, in threads: more than one where most of the time is not Python's."""
+    """How many such chunks to work on at a time: more than one where most of the time is not Python's."""
+    threads: bool
+    """Whether each of them gets a thread; a device that works by itself needs none."""
 
     def encode(self, sentences: Sequence[Words]) -> Encoded:
         """Encode sentences; each must have at least one word."""
@@ -54,6 +57,10 @@ class Encoder(Protocol):
 
     def encode_pairs(self, pairs: Sequence[tuple[Words, Words]]) -> Encoded:
         """Encode pairs whose sentences see each other; sentences 2k and 2k + 1 of the result are pair k."""
+        ...
+
+    def lane(self) -> AbstractContextManager[object]:
+        """Where one chunk is worked on, from its words to its links, beside others; entered as often as need be."""
         ...
 
 
@@ -99,9 +106,13 @@ class TransformerEncoder(ABC):
         self.window = max_length - self.special
         self.joint = joint
         self.chunk_words = CHUNK_WORDS
-        self.chunks_at_once = 1
+        self.chunks_at_once, self.threads = 1, False
         self.long_sentences = 0
         self._counting = Lock()
+
+    def lane(self) -> AbstractContextManager[object]:
+        """Where one chunk is worked on; a device with streams has one for each."""
+        return nullcontext()
 
     def encode(self, sentences: Sequence[Words]) -> Encoded:
         """Encode sentences; each must have at least one word."""
@@ -180,7 +191,9 @@ class TransformerEncoder(ABC):
             batch.ids[numbers, offset + len(prefix) + end - start + np.arange(len(suffix))] = suffix
             along = np.arange(longest) - offset
             inside = (along >= 0) & (along < widths[:, side, None])
-            batch.mask[inside], batch.types[inside], batch.positions[inside] = 1, side, along[inside]
+            batch.mask[...] |= inside
+            batch.types[...] += side * inside
+            batch.positions[...] += along * inside
             keep = (source >= rows.keep_start[row, side]) & (source < rows.keep_end[row, side])
             kept.append((row[keep] * longest + column[keep], source[keep]))
             offset = offset + widths[:, side, None]

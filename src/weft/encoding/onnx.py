@@ -53,7 +53,7 @@ class OnnxEncoder(TransformerEncoder):
             joint=joint,
         )
         # Links of one chunk are taken while the next is in the encoder; the two together take 100 MB.
-        self.chunk_words, self.chunks_at_once = CHUNK_WORDS // 2, 2
+        self.chunk_words, self.chunks_at_once, self.threads = CHUNK_WORDS // 2, 2, True
 
     def _empty(self, subwords: int) -> Any:
         return np.empty((subwords, self.width), dtype=np.float32)

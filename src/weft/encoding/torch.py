@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,14 @@ from weft.errors import MissingExtraError, SettingError, WeftError, first_line
 try:
     import torch
     import transformers
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
+    from transformers.masking_utils import sdpa_mask
 except ImportError as error:  # pragma: no cover - a test without the extra covers it in a process of its own
     raise MissingExtraError("torch", "Running a Hugging Face encoder") from error
 
 DEFAULT_BATCH_TOKENS = {"cpu": 2048, "cuda": 65536}
-_CUDA_CHUNK_WORDS = 1 << 17
+_CUDA_CHUNK_WORDS = 1 << 18
+_MASKED_ATTENTION = "weft_sdpa"
 _UNLIMITED = 1 << 20
 _USUAL_MAX_LENGTH = 512
 # Position embeddings of these begin after the padding's index, so that many fewer positions can be used.
@@ -59,7 +63,19 @@ class TorchEncoder(TransformerEncoder):
             joint=joint,
         )
         if self.device.type == "cuda":
-            self.chunk_words = _CUDA_CHUNK_WORDS
+            self._work_on_gpu()
+
+    def _work_on_gpu(self) -> None:
+        """Two chunks at a time: the GPU encodes one while Python reads the next and writes down the one before."""
+        self.chunk_words, self.chunks_at_once = _CUDA_CHUNK_WORDS, 2
+        never_ask_for_masks(self._model)
+        torch.cuda.synchronize(self.device)  # other streams must not begin before the weights are there
+        stream: Any = torch.cuda.Stream
+        self._streams = cycle([stream(self.device) for _ in range(self.chunks_at_once)])
+
+    def lane(self) -> AbstractContextManager[object]:
+        """A stream for each chunk, so that nobody waits for what another chunk has to do."""
+        return torch.cuda.stream(next(self._streams)) if self.device.type == "cuda" else nullcontext()
 
     def save_pretrained(self, folder: Path) -> None:
         """Write the whole model, upper layers included, and its tokenizer, so that plain `AutoModel` loads them."""
@@ -70,7 +86,9 @@ class TorchEncoder(TransformerEncoder):
         return torch.empty((subwords, self.width), dtype=torch.float32, device=self.device)
 
     def _indices(self, places: IntArray) -> Any:
-        return torch.from_numpy(places).to(self.device, non_blocking=True)
+        array = torch.from_numpy(places)
+        # From memory that may be swapped out a copy begins when the GPU has done everything before it.
+        return (array.pin_memory() if self.device.type == "cuda" else array).to(self.device, non_blocking=True)
 
     def _forward(self, batch: Batch) -> Any:
         given = batch.inputs() if self.joint else {"input_ids": batch.ids, "attention_mask": batch.mask}
@@ -168,6 +186,23 @@ def max_length(config: Any, tokenizer: Any) -> int:
         limits[1] -= config.pad_token_id + 1
     known = [limit for limit in limits if limit is not None and 0 < limit < _UNLIMITED]
     return min(known, default=_USUAL_MAX_LENGTH)
+
+
+def never_ask_for_masks(model: Any) -> None:
+    """Make the library build every attention mask.
+
+    It would look whether a mask masks anything, which waits until the GPU has done all that it was given.
+    """
+    if getattr(model.config, "_attn_implementation", None) != "sdpa":
+        return
+    transformers.AttentionInterface.register(_MASKED_ATTENTION, sdpa_attention_forward)
+    transformers.AttentionMaskInterface.register(_MASKED_ATTENTION, _full_mask)
+    with library_silence():
+        model.set_attn_implementation(_MASKED_ATTENTION)
+
+
+def _full_mask(*arguments: Any, **options: Any) -> Any:
+    return sdpa_mask(*arguments, **{**options, "allow_is_bidirectional_skip": False})
 
 
 def prefer_stable_kernels() -> None:

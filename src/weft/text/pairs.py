@@ -112,6 +112,9 @@ def _report(error: FormatError | ValueError, path: Path, number: int, on_error: 
 
 
 def _checked(sides: Sides) -> Sides:
+    source, target = sides
+    if source and target and source[0] not in " \t" and target[0] not in " \t":
+        return sides  # the usual line takes no closer look
     empty = [side.strip(" \t") == "" if isinstance(side, str) else not side for side in sides]
     if all(empty):
         raise ValueError("the line is blank; expected a sentence and its translation.")

@@ -6,6 +6,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from typing import TypeVar
 
 from weft.aligner import Aligner
@@ -47,8 +48,13 @@ class RememberingEncoder:
         self.joint = encoder.joint
         self.long_sentences = encoder.long_sentences
         self.chunk_words = encoder.chunk_words
-        self.chunks_at_once = 1  # requests are small, and the memory is made for one thread
+        # Requests are small, and the memory is made for one thread.
+        self.chunks_at_once, self.threads = 1, False
         self._known: OrderedDict[tuple[object, ...], Encoded] = OrderedDict()
+
+    def lane(self) -> AbstractContextManager[object]:
+        """One lane for all: what is remembered belongs to no chunk."""
+        return nullcontext()
 
     def encode(self, sentences: Sequence[Words]) -> Encoded:
         """Encode sentences, or remember them."""

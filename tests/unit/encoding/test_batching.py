@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.encoding.batching import cell_batches, side_by_side, token_batches
+from weft.encoding.batching import cell_batches, in_order, token_batches
 
 sides = st.integers(1, 60)
 
@@ -38,16 +38,35 @@ def test_little_is_padding():
     assert padded < 1.1 * sum(lengths)
 
 
-@given(st.lists(st.integers(0, 3), max_size=12), st.integers(1, 4))
-def test_side_by_side_keeps_order_and_loses_nothing(tasks, at_once):
+def whole(work):
+    """All of the work at its end."""
+    return lambda task: lambda: work(task)
+
+
+@given(st.lists(st.integers(0, 3), max_size=12), st.integers(1, 4), st.booleans())
+def test_order_is_kept_and_nothing_lost(tasks, at_once, threads):
     def work(task):
         time.sleep(task / 1000)
         return task * 10
 
-    assert list(side_by_side(work, tasks, at_once)) == [(task, task * 10) for task in tasks]
+    assert list(in_order(whole(work), tasks, at_once, threads=threads)) == [(task, task * 10) for task in tasks]
 
 
-def test_side_by_side_works_at_once_and_reads_no_further_than_it_must():
+def test_without_threads_a_task_begins_before_the_one_before_it_ends():
+    told = []
+
+    def start(task):
+        told.append(f"begin {task}")
+        return lambda: told.append(f"end {task}")
+
+    list(in_order(start, "abc", 2, threads=False))
+    assert told == ["begin a", "begin b", "end a", "begin c", "end b", "end c"]
+    told.clear()
+    list(in_order(start, "ab", 1, threads=False))
+    assert told == ["begin a", "end a", "begin b", "end b"]
+
+
+def test_threads_work_at_once_and_read_no_further_than_they_must():
     read, together = [], threading.Barrier(2, timeout=10)
 
     def tasks():
@@ -55,7 +74,7 @@ def test_side_by_side_works_at_once_and_reads_no_further_than_it_must():
             read.append(task)
             yield task
 
-    results = side_by_side(lambda task: together.wait() >= 0, tasks(), 2)
+    results = in_order(whole(lambda task: together.wait() >= 0), tasks(), 2, threads=True)
     assert next(results) == (0, True)  # two threads met at the barrier
     assert len(read) <= 4
     together.abort()
@@ -68,7 +87,7 @@ def test_an_error_in_a_thread_is_raised_where_results_are_read():
             raise ValueError("no")
         return task
 
-    results = side_by_side(work, range(10), 2)
+    results = in_order(whole(work), range(10), 2, threads=True)
     assert [next(results)[1] for _ in range(3)] == [0, 1, 2]
     with pytest.raises(ValueError, match="no"):
         next(results)

@@ -7,7 +7,7 @@ import transformers
 
 from models import CONFIGS, N_LAYERS, SENTENCES, make_model
 from weft.encoding.onnx import OnnxEncoder
-from weft.encoding.torch import TorchEncoder
+from weft.encoding.torch import TorchEncoder, never_ask_for_masks
 from weft.errors import SettingError, WeftError
 
 WORDS = [tuple(sentence.split()) for sentence in SENTENCES]
@@ -38,6 +38,16 @@ def test_a_cut_encoder_gives_the_states_of_its_layer(model, layer):
     for number, words in enumerate(WORDS):
         ours = encoded.states[encoded.starts[number] : encoded.starts[number + 1]].numpy()
         np.testing.assert_allclose(ours, full_states(model, words, layer), atol=2e-4)
+
+
+def test_masks_that_are_always_made_change_nothing(model):
+    """What CUDA's encoders do; the arithmetic is the same everywhere."""
+    encoder = TorchEncoder(model, layer=N_LAYERS, device="cpu")
+    alike, padded = [WORDS[0]] * 2, WORDS
+    before = [encoder.encode(sentences).states for sentences in (alike, padded)]
+    never_ask_for_masks(encoder._model)
+    for states, sentences in zip(before, (alike, padded), strict=True):
+        torch.testing.assert_close(encoder.encode(sentences).states, states)
 
 
 def test_layers_above_are_not_kept(tiny_bert):
