@@ -98,7 +98,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=200_000)
     parser.add_argument("--peer", default="awesome-align", help="the command that runs awesome-align; empty: without")
     parser.add_argument("--peer-pairs", type=int, default=7_000)
-    parser.add_argument("--workers", type=int, default=2, help="processes that share the GPU in one of the runs")
+    parser.add_argument("--workers", type=int, default=0, help="processes that share the GPU in one of the runs")
     options = parser.parse_args()
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, transformers {transformers.__version__}")
     with tempfile.TemporaryDirectory() as scratch:
@@ -130,15 +130,9 @@ def measure(
 
     note("plain forward pass, bfloat16", ceiling(encoder, many[0][0], "bfloat16"))
     note("weft bfloat16", timed("bfloat16", [*same, "--dtype", "bfloat16"], many, out))
-    several = [*same, "--dtype", "bfloat16", "--workers", str(options.workers)]
-    note(f"weft bfloat16, {options.workers} processes", timed("workers", several, many, out))
-    note("plain forward pass, float32", ceiling(encoder, many[1][0], "float32"))
     note("weft float32", timed("float32", [*same, "--dtype", "float32"], many[1:] + few[:1], out))
-    note("weft-mini bfloat16", timed("mini", [*weft, "--model", "weft-mini", "--dtype", "bfloat16"], many, out))
     tenth = options.pairs // 10
     note("links, bfloat16 and float32", common(out / f"bfloat16.{tenth}", out / f"float32.{tenth}"))
-    run([part.format(text=many[1][0], out=out / "mini32") for part in [*weft, "--dtype", "float32"]])
-    note("links of weft-mini, bfloat16 and float32", common(out / f"mini.{tenth}", out / "mini32"))
     if options.peer:
         command = [
             *shlex.split(options.peer), "--model_name_or_path", str(encoder), "--data_file", "{text}", "--output_file",
@@ -147,6 +141,13 @@ def measure(
         note("awesome-align", timed("awesome", command, few, out))
         size = options.peer_pairs
         note("links, weft float32 and awesome-align", common(out / f"float32.{size}", out / f"awesome.{size}"))
+    note("plain forward pass, float32", ceiling(encoder, many[1][0], "float32"))
+    note("weft-mini bfloat16", timed("mini", [*weft, "--model", "weft-mini", "--dtype", "bfloat16"], many, out))
+    run([part.format(text=many[1][0], out=out / "mini32") for part in [*weft, "--dtype", "float32"]])
+    note("links of weft-mini, bfloat16 and float32", common(out / f"mini.{tenth}", out / "mini32"))
+    if options.workers:
+        several = [*same, "--dtype", "bfloat16", "--workers", str(options.workers)]
+        note(f"weft bfloat16, {options.workers} processes", timed("workers", several, many, out))
     return results
 
 

@@ -132,7 +132,7 @@ class RayRun:
         aligned = read.map_batches(
             _Aligning,
             fn_constructor_args=(self._job, description.chunks_at_once, description.threads),
-            batch_size=portion_size(description.chunks_at_once),
+            batch_size=portion_size(description.chunks_at_once, threads=description.threads),
             batch_format="pyarrow",
             compute=ray.data.ActorPoolStrategy(size=workers),
             num_cpus=1,

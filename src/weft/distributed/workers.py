@@ -23,8 +23,8 @@ from weft.errors import WeftError
 
 # Portions that wait for each worker: enough that it never idles, few enough that memory stays flat.
 _AHEAD = 2
-# Chunks a portion holds for each one that a worker works on at a time.
-_CHUNKS_A_PORTION = 2
+# Chunks a portion holds for each thread of a worker.
+_CHUNKS_A_THREAD = 2
 
 
 class Workers:
@@ -82,7 +82,7 @@ class Workers:
         assert self._pool is not None, "workers are used in a with block"
         waiting: deque[Future[list[Finished]]] = deque()
         with _killed_workers_named():
-            for portion in portions(chunks, at_once):
+            for portion in portions(chunks, portion_size(at_once, threads=description.threads)):
                 waiting.append(self._pool.submit(_align, portion))
                 if len(waiting) >= _AHEAD * self._count:
                     yield from waiting.popleft().result()
@@ -95,17 +95,16 @@ def _through(worker: Worker, chunks: Iterable[Chunk], at_once: int) -> Iterator[
     return (done for _, done in in_order(worker.start, chunks, at_once, threads=worker.describe().threads))
 
 
-def portions(chunks: Iterable[Chunk], at_once: int) -> Iterator[list[Chunk]]:
-    """Chunks for one trip to a worker: as many as keep it busy."""
-    size = portion_size(at_once)
+def portions(chunks: Iterable[Chunk], size: int) -> Iterator[list[Chunk]]:
+    """Chunks for one trip to a worker."""
     rest = iter(chunks)
     while portion := list(islice(rest, size)):
         yield portion
 
 
-def portion_size(at_once: int) -> int:
-    """One chunk for a worker that takes them one by one."""
-    return 1 if at_once == 1 else _CHUNKS_A_PORTION * at_once
+def portion_size(at_once: int, *, threads: bool) -> int:
+    """As many chunks as keep a worker busy; those of a GPU are large, and it should not wait for many."""
+    return at_once * (_CHUNKS_A_THREAD if threads and at_once > 1 else 1)
 
 
 def visible_gpus() -> list[str]:

@@ -21,7 +21,7 @@ except ImportError as error:  # pragma: no cover - a test without the extra cove
     raise MissingExtraError("torch", "Running a Hugging Face encoder") from error
 
 DEFAULT_BATCH_TOKENS = {"cpu": 2048, "cuda": 65536}
-_CUDA_CHUNK_WORDS = 1 << 18
+_CUDA_CHUNK_WORDS = 1 << 17
 _MASKED_ATTENTION = "weft_sdpa"
 _UNLIMITED = 1 << 20
 _USUAL_MAX_LENGTH = 512
