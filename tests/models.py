@@ -53,14 +53,16 @@ def word_piece_tokenizer(vocabulary: int = 200) -> Tokenizer:
     return tokenizer
 
 
-def make_model(folder: Path, architecture: str = "bert", *, max_positions: int = 64, seed: int = 0) -> Path:
+def make_model(
+    folder: Path, architecture: str = "bert", *, layers: int = N_LAYERS, max_positions: int = 64, seed: int = 0
+) -> Path:
     """Write a tiny Hugging Face model and its tokenizer into a folder."""
     torch.manual_seed(seed)
     tokenizer = word_piece_tokenizer()
     class_name, options = CONFIGS[architecture]
     config = getattr(transformers, class_name)(
         vocab_size=tokenizer.get_vocab_size(), pad_token_id=0, bos_token_id=2, eos_token_id=3,
-        num_hidden_layers=N_LAYERS, max_position_embeddings=max_positions, **options,
+        num_hidden_layers=layers, max_position_embeddings=max_positions, **options,
     )  # fmt: skip
     model = transformers.AutoModel.from_config(config)
     for name, parameter in model.named_parameters():

@@ -2,8 +2,8 @@
 
 A block marked `console` holds commands after `$ ` with their output (stdout and stderr together) below. In the output
 a line `...` stands for any lines, and `...` within a line for any text. Blocks marked `python` are run too, in order
-and with one namespace a page; those written with `>>>` have their output checked. Commands of `bash` blocks, which need
-other files or a network, are parsed but not run.
+and with one namespace a page; those written with `>>>` have their output checked. `bash` blocks speak of files that a
+reader has: test_commands.py makes such files and runs them.
 """
 
 from __future__ import annotations
@@ -12,35 +12,15 @@ import doctest
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
-from typer.main import get_command
 
-from weft.cli.main import app
-
-ROOT = Path(__file__).parents[2]
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-_FENCE = re.compile(
-    r"^(?P<fence>`{3,})(?P<language>\w+)[^\n]*\n(?P<code>.*?)^(?P=fence)[ ]*$", re.MULTILINE | re.DOTALL
-)
-
-
-class Block(NamedTuple):
-    language: str
-    code: str
-    line: int
-
-
-def blocks(page: str) -> Iterator[Block]:
-    for match in _FENCE.finditer(page):
-        yield Block(match["language"], match["code"], page.count("\n", 0, match.start("code")) + 1)
+from pages import FENCE, PAGES, ROOT, Block, blocks
 
 
 def commands(code: str) -> Iterator[tuple[str, list[str]]]:
@@ -114,32 +94,6 @@ def test_examples_print_what_the_page_says(page, tmp_path, monkeypatch):
             run_python(block, page, namespace)
 
 
-def understood(line: str) -> bool:
-    """Whether `weft` knows the command and all its options; nothing is run."""
-    words = [word for word in shlex.split(line, comments=True) if word not in ("…", "[OPTIONS]")]
-    command: Any = get_command(app)
-    while hasattr(command, "commands"):
-        words = words[1:]
-        if not words or words[0].startswith("-"):
-            return True  # weft --help, weft --install-completion
-        command = command.commands[words[0]]
-    command.make_context(words[0], words[1:])
-    return True
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_commands_that_need_other_files_are_at_least_understood(page):
-    for block in blocks(page.read_text(encoding="utf-8")):
-        if block.language == "bash":
-            for line in block.code.replace("\\\n", " ").splitlines():
-                if line.startswith("weft ") and "GOLD" not in line:
-                    assert understood(re.split(r" [|<>] ", _with_scores(line))[0]), line
-
-
-def _with_scores(line: str) -> str:
-    return re.sub(r"--scores(?! raw| calibrated)", "--scores=calibrated", line) if "weft align" in line else line
-
-
 def test_the_notebook_runs_from_top_to_bottom(tmp_path, monkeypatch):
     folder = tmp_path / "examples"
     shutil.copytree(ROOT / "examples", folder)
@@ -167,7 +121,7 @@ def test_the_picture_is_of_the_pair_it_says_and_of_its_links(tmp_path):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     text = page.read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(_FENCE, "", text)):
+    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(FENCE, "", text)):
         if target.startswith(("http://", "https://")):
             continue
         path, _, place = target.partition("#")
