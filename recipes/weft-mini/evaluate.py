@@ -8,19 +8,17 @@ import numpy as np
 import torch
 from flatbert import FlatBert
 from packed import Corpus, flat_batch, read_shard
+from similarity import both_ways
 
 THRESHOLDS = (0.001, 0.01, 0.05, 0.1, 0.2, 0.3)
 
 
 @torch.no_grad()
-def held_out_aer(model: FlatBert, folder: Path, device: str, temperature: float) -> dict[str, object]:
+def held_out_aer(model: FlatBert, folder: Path, device: str) -> dict[str, object]:
     """AER (with all links taken as sure) by mode, threshold and language."""
     result: dict[str, object] = {}
     for mode in ("joint", "apart"):
-        by_language = {
-            path.stem: _counts(model, path, device, temperature, mode == "apart")
-            for path in sorted(folder.glob("*.xz"))
-        }
+        by_language = {path.stem: _counts(model, path, device, mode == "apart") for path in sorted(folder.glob("*.xz"))}
         aer = {
             name: 100 * (1 - 2 * counts[:, 1] / (counts[:, 0] + counts[:, 2])) for name, counts in by_language.items()
         }
@@ -33,7 +31,7 @@ def held_out_aer(model: FlatBert, folder: Path, device: str, temperature: float)
     return result
 
 
-def _counts(model: FlatBert, path: Path, device: str, temperature: float, apart: bool) -> np.ndarray:
+def _counts(model: FlatBert, path: Path, device: str, apart: bool) -> np.ndarray:
     corpus = Corpus([read_shard(path)], [0], device)
     numbers = np.arange(len(corpus))
     total = np.zeros((len(THRESHOLDS), 3))
@@ -45,11 +43,7 @@ def _counts(model: FlatBert, path: Path, device: str, temperature: float, apart:
         with torch.autocast(device, torch.bfloat16):
             states = model(batch.ids, batch.positions, batch.types, batch.ends)
         for group in batch.groups:
-            source, target = (states[place].float() for place in group.places)
-            similarity = source @ target.transpose(1, 2) / temperature
-            valid = group.inside[0][:, :, None] & group.inside[1][:, None, :]
-            similarity = similarity.masked_fill(~valid, -1e4)
-            weakest = torch.minimum(similarity.softmax(2), similarity.softmax(1)).masked_fill(~valid, 0)
+            weakest = torch.minimum(*both_ways(states, group)).exp()
             for k in range(len(group.pairs)):
                 n, m = int(group.inside[0][k].sum()), int(group.inside[1][k].sum())
                 total += _pair_counts(

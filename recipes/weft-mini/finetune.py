@@ -16,7 +16,8 @@ import numpy as np
 import torch
 from evaluate import held_out_aer
 from packed import MASK, SPECIAL_TOKENS, Array, Corpus, FlatBatch, flat_batch, read_shard
-from pretrain import EDGES, TEMPERATURE, Supply, alignment_loss, both_ways, denoised, loaded, save
+from pretrain import EDGES, Supply, alignment_loss, denoised, loaded, save
+from similarity import both_ways
 from torch import Tensor
 
 
@@ -98,7 +99,7 @@ class Finetuning:
         history = []
         for step in range(steps + 1):
             if step % (2 * epoch) == 0 or step == steps:
-                scores = held_out_aer(self.model, options.packed / "held", self.device, TEMPERATURE)
+                scores = held_out_aer(self.model, options.packed / "held", self.device)
                 print(f"epoch {step / epoch:.1f} {scores}", flush=True)
                 history.append({"step": step, "held": scores})
                 if options.all or scores["joint"]["mean"] < best:  # type: ignore[index]

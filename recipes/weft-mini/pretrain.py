@@ -25,12 +25,10 @@ from evaluate import held_out_aer
 from flatbert import FlatBert, Muon, Shape
 from packed import MASK, SPECIAL_TOKENS, Array, Corpus, FlatBatch, Group, flat_batch, read_shard
 from safetensors.torch import load_file, save_file
+from similarity import TEMPERATURE, both_ways
 from torch import Tensor
 
 EDGES = (16, 32, 64, 128)
-# Similarities are divided by this while training; `fold` moves it into the last LayerNorm.
-TEMPERATURE = 16.0
-NOWHERE = -1e4
 
 
 def arguments() -> argparse.Namespace:
@@ -153,16 +151,6 @@ def masked(ids: Tensor, share: float, strength: float, vocabulary: int) -> tuple
     anything = torch.randint(SPECIAL_TOKENS, vocabulary, places.shape, device=ids.device)
     replaced = torch.where(how < 0.8 * strength, MASK, torch.where(how > 1 - 0.1 * strength, anything, labels))
     return ids.index_put((places,), replaced), places, labels
-
-
-def both_ways(states: Tensor, group: Group) -> tuple[Tensor, Tensor]:
-    """Log probabilities source to target and target to source, both of shape (b, n, m)."""
-    source, target = (states[place] for place in group.places)
-    similarity = source.float() @ target.float().transpose(1, 2) / TEMPERATURE
-    valid = group.inside[0][:, :, None] & group.inside[1][:, None, :]
-    similarity = similarity.masked_fill(~valid, NOWHERE)
-    forward, backward = (similarity.log_softmax(axis).masked_fill(~valid, NOWHERE) for axis in (2, 1))
-    return forward, backward
 
 
 def alignment_loss(
@@ -321,7 +309,7 @@ class Run:
 
     def evaluate(self, step: int, progress: float) -> None:
         """AER on the gold that is held out, and a checkpoint."""
-        scores = {str(folder.name): held_out_aer(self.model, folder, self.device, TEMPERATURE)
+        scores = {str(folder.name): held_out_aer(self.model, folder, self.device)
                   for folder in (self.options.packed / "held",)}  # fmt: skip
         for name, score in scores.items():
             print(f"  {name} {score}", flush=True)

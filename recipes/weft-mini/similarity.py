@@ -1,0 +1,20 @@
+"""Subwords of both sides compared: what training teaches and evaluation looks at."""
+
+from __future__ import annotations
+
+from packed import Group
+from torch import Tensor
+
+# Similarities are divided by this while training; `pretrain.fold` moves it into the last LayerNorm.
+TEMPERATURE = 16.0
+NOWHERE = -1e4
+
+
+def both_ways(states: Tensor, group: Group) -> tuple[Tensor, Tensor]:
+    """Log probabilities source to target and target to source, both of shape (b, n, m)."""
+    source, target = (states[place] for place in group.places)
+    similarity = source.float() @ target.float().transpose(1, 2) / TEMPERATURE
+    valid = group.inside[0][:, :, None] & group.inside[1][:, None, :]
+    similarity = similarity.masked_fill(~valid, NOWHERE)
+    forward, backward = (similarity.log_softmax(axis).masked_fill(~valid, NOWHERE) for axis in (2, 1))
+    return forward, backward
