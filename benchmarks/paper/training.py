@@ -14,7 +14,7 @@ from typing import Any
 from common import DATA, LANGUAGES, Model
 from corpora import sampled
 
-from weft.models.loading import model_folder
+from weft.models.loading import folder_checksum, model_folder
 from weft.training.config import CorpusConfig, TrainingConfig
 from weft.training.loop import train
 
@@ -90,15 +90,5 @@ def _fingerprint(config: TrainingConfig) -> str:
     record = asdict(config)
     folder = model_folder(config.model)
     if folder is not None:
-        record["model"] = [path.stat().st_size for path in sorted(folder.glob("*.safetensors"))]
-        record["weights"] = _digest(folder)
+        record["model"] = folder_checksum(folder)
     return blake2b(json.dumps(record, sort_keys=True).encode(), digest_size=8).hexdigest()
-
-
-def _digest(folder: Path) -> str:
-    digest = blake2b(digest_size=8)
-    for path in sorted(folder.glob("*.safetensors")):
-        with path.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
-    return digest.hexdigest()

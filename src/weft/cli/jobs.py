@@ -169,20 +169,10 @@ def _collect_seldom() -> None:
 
 def _model_identity(model: str) -> str:
     """A model's name, and a checksum of its files: a folder may hold another model tomorrow."""
-    from weft.distributed.manifest import checksum
-    from weft.models.loading import model_folder
+    from weft.models.loading import folder_checksum, model_folder
 
     folder = model_folder(model) or _snapshot(model)
-    if folder is None:
-        return model
-    digest = checksum()
-    for path in sorted(folder.iterdir()):
-        if path.is_file() and path.suffix != ".md":
-            digest.update(f"{path.name}\n".encode("utf-8", "surrogateescape"))
-            with path.open("rb") as file:
-                while block := file.read(1 << 20):
-                    digest.update(block)
-    return f"{Path(model).name} ({digest.hexdigest()[:12]})"
+    return model if folder is None else f"{Path(model).name} ({folder_checksum(folder)})"
 
 
 def _snapshot(model: str) -> Path | None:

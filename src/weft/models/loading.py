@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import fields, replace
+from hashlib import blake2b
 from pathlib import Path
 from shutil import copyfile
 from typing import Any
@@ -165,3 +166,15 @@ class Tunable:
         if self.home is None:
             raise SettingError(f"{self._model} has no folder to store settings in.")
         store_settings(self.home, layer, settings)
+
+
+def folder_checksum(folder: Path) -> str:
+    """Twelve digits that change with any of a model's files but what people read."""
+    digest = blake2b(digest_size=6)
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and path.suffix != ".md":
+            digest.update(f"{path.name}\n".encode("utf-8", "surrogateescape"))
+            with path.open("rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+    return digest.hexdigest()
