@@ -96,7 +96,7 @@ class Aligner:
     def start_chunk(self, chunk: Sequence[SentencePair], *, scores: Scores) -> Callable[[], list[Alignment]]:
         """Begin to align pairs all at once, whatever memory that takes; `stream` cuts a corpus into such chunks.
 
-        What is returned gives the alignments. Until it is called a GPU encodes by itself, and Python is free.
+        What is returned gives the alignments. Until it is called a GPU is at work, and Python is free.
         """
         pairs = [pair for pair in chunk if pair.source and pair.target]
         lane = self.encoder.lane()
