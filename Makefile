@@ -42,7 +42,7 @@ align: $(LIGHT)
 test: lint unit
 
 unit: $(FULL)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 # lint: ruff, mypy --strict, import layers
 lint: $(FULL)

@@ -21,7 +21,7 @@ WORDS = [tuple(sentence.split()) for sentence in SENTENCES]
 OBVIOUS = [
     ("Das Haus ist klein .", "The house is small ."),
     ("Ieri am citit o carte foarte bună .", "Yesterday I read a very good book ."),
-    ("El museo abre los domingos .", "The museum opens on Sundays ."),
+    ("El museo es muy grande .", "The museum is very big ."),
 ]
 
 
