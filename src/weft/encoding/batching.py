@@ -32,10 +32,15 @@ def in_order(
     for task in tasks:
         begun.append((task, start(task)))
         if len(begun) == at_once:
-            first, end = begun.popleft()
-            yield first, end()
-    for task, end in begun:
-        yield task, end()
+            yield _ended(begun)
+    while begun:
+        yield _ended(begun)
+
+
+def _ended(begun: deque[tuple[Task, Callable[[], Result]]]) -> tuple[Task, Result]:
+    """End the first task. What it held, such as a chunk's states, must not live on while another one is begun."""
+    task, end = begun.popleft()
+    return task, end()
 
 
 def _side_by_side(work: Callable[[Task], Result], tasks: Iterable[Task], at_once: int) -> Iterator[tuple[Task, Result]]:

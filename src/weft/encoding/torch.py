@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -75,7 +75,7 @@ class TorchEncoder(TransformerEncoder):
 
     def lane(self) -> AbstractContextManager[object]:
         """A stream for each chunk, so that nobody waits for what another chunk has to do."""
-        return torch.cuda.stream(next(self._streams)) if self.device.type == "cuda" else nullcontext()
+        return torch.cuda.stream(next(self._streams)) if self.device.type == "cuda" else super().lane()
 
     def save_pretrained(self, folder: Path) -> None:
         """Write the whole model, upper layers included, and its tokenizer, so that plain `AutoModel` loads them."""

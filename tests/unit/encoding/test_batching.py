@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -64,6 +65,22 @@ def test_without_threads_a_task_begins_before_the_one_before_it_ends():
     told.clear()
     list(in_order(start, "ab", 1, threads=False))
     assert told == ["begin a", "end a", "begin b", "end b"]
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_what_a_task_held_is_gone_when_the_next_but_one_begins(at_once):
+    class States:
+        pass
+
+    alive = weakref.WeakSet()
+
+    def start(task):
+        assert len(alive) < at_once
+        states = States()
+        alive.add(states)
+        return lambda: (task, states)[0]
+
+    assert list(in_order(start, range(5), at_once, threads=False)) == [(task, task) for task in range(5)]
 
 
 def test_threads_work_at_once_and_read_no_further_than_they_must():
