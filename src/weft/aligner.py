@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from weft.encoding.batching import in_order
 from weft.encoding.encoder import Encoded, Encoder
 from weft.errors import SettingError
 from weft.extraction.choices import Cost, Scores
-from weft.extraction.extractor import extract
+from weft.extraction.extractor import begin
 from weft.extraction.settings import ExtractionSettings
 from weft.extraction.similarity import cosines, dot_products
 from weft.models.loading import DEFAULT_MODEL, load_encoder, save_model
@@ -25,6 +25,7 @@ from weft.types import Alignment, SentencePair, Words
 
 Sentence = str | Sequence[str]
 Pair = SentencePair | tuple[Sentence, Sentence]
+Item = TypeVar("Item")
 
 # Text without blanks is one word to us but many subwords to the encoder, so characters count too.
 _CHARACTERS_A_WORD = 4
@@ -87,7 +88,7 @@ class Aligner:
             scores: what links carry: `calibrated`, `raw` or `none`.
             chunk_words: words of both sides that are encoded together; what suits the encoder by default.
         """
-        chunks = cut_into_chunks(map(_words, pairs), chunk_words or self.encoder.chunk_words)
+        chunks = cut_into_chunks(map(_words, pairs), chunk_words or self.encoder.chunk_words, lambda pair: pair)
         start = partial(self.start_chunk, scores=Scores(scores))
         encoder = self.encoder
         for _, alignments in in_order(start, chunks, encoder.chunks_at_once, threads=encoder.threads):
@@ -101,24 +102,19 @@ class Aligner:
         pairs = [pair for pair in chunk if pair.source and pair.target]
         lane = self.encoder.lane()
         with lane:
-            begun = encode_pairs(self.encoder, pairs) if pairs else None
+            begun = begin(*encode_pairs(self.encoder, pairs), self.settings, scores=scores) if pairs else list
 
         def links() -> list[Alignment]:
             with lane:
-                found = iter(self._extract(pairs, *begun, scores) if begun else [])
-            nothing = Alignment(score=None if scores is Scores.NONE else 0.0)
-            return [next(found) if pair.source and pair.target else nothing for pair in chunk]
+                found = begun()
+            if scores is not Scores.NONE:
+                found = [_with_pair_score(alignment, pair) for alignment, pair in zip(found, pairs, strict=True)]
+            if len(pairs) == len(chunk):
+                return found
+            rest, nothing = iter(found), Alignment(score=None if scores is Scores.NONE else 0.0)
+            return [next(rest) if pair.source and pair.target else nothing for pair in chunk]
 
         return links
-
-    def _extract(
-        self, pairs: Sequence[SentencePair], encoded: Encoded, numbers: Sequence[tuple[int, int]], scores: Scores
-    ) -> list[Alignment]:
-        """The alignments of pairs that have words on both sides."""
-        alignments = extract(encoded, numbers, self.settings, scores=scores)
-        if scores is Scores.NONE:
-            return alignments
-        return [_with_pair_score(alignment, pair) for alignment, pair in zip(alignments, pairs, strict=True)]
 
     def similarity(self, source: Sentence, target: Sentence, *, kind: str = "cosine") -> npt.NDArray[np.float32]:
         """How similar the words are: cosine or dot product of their closest subwords, shape (source, target)."""
@@ -159,12 +155,15 @@ def _words(pair: Pair) -> SentencePair:
     return SentencePair(source, target)
 
 
-def cut_into_chunks(pairs: Iterable[SentencePair], chunk_words: int) -> Iterator[list[SentencePair]]:
-    """Pairs in order, about `chunk_words` words at a time; the same text is always cut at the same places."""
-    chunk: list[SentencePair] = []
+def cut_into_chunks(
+    items: Iterable[Item], chunk_words: int, pair_of: Callable[[Item], SentencePair]
+) -> Iterator[list[Item]]:
+    """Whatever holds a pair, in order, about `chunk_words` words at a time; the same text is cut at the same places."""
+    chunk: list[Item] = []
     weight = 0
-    for pair in pairs:
-        chunk.append(pair)
+    for item in items:
+        chunk.append(item)
+        pair = pair_of(item)
         weight += 1 + _weight(pair.source) + _weight(pair.target)
         if weight >= chunk_words:
             yield chunk
@@ -174,7 +173,8 @@ def cut_into_chunks(pairs: Iterable[SentencePair], chunk_words: int) -> Iterator
 
 
 def _weight(sentence: Words) -> int:
-    return max(len(sentence), len("".join(sentence)) // _CHARACTERS_A_WORD)
+    words, by_characters = len(sentence), len("".join(sentence)) // _CHARACTERS_A_WORD
+    return words if words > by_characters else by_characters  # `max` takes as long as the rest
 
 
 def _with_pair_score(alignment: Alignment, pair: SentencePair) -> Alignment:

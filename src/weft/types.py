@@ -10,16 +10,14 @@ Words = tuple[str, ...]
 WordPair = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class SentencePair:
-    """A sentence and its translation, both split into words."""
+class SentencePair(NamedTuple):
+    """A sentence and its translation, both split into words.
+
+    A named tuple and not a dataclass, as links are: there is one for each line of a corpus.
+    """
 
     source: Words
     target: Words
-
-    def __reduce__(self) -> tuple[type[SentencePair], tuple[Words, Words]]:
-        """Travel between processes without the detour that frozen dataclasses take."""
-        return SentencePair, (self.source, self.target)
 
 
 class Link(NamedTuple):

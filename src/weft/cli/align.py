@@ -7,7 +7,6 @@ import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import repeat
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -176,7 +175,7 @@ def _in_one_go(
     total = long = 0
     with open_output(output) as write:
 
-        def lines() -> Iterator[None]:
+        def finished() -> Iterator[int]:
             nonlocal total, long
             # Who types a line wants its links before typing the next one.
             chunks = cut(records, 1 if at_terminal else description.chunk_words)
@@ -184,9 +183,9 @@ def _in_one_go(
                 write(done.output)
                 total += done.lines
                 long += done.long_sentences
-                yield from repeat(None, done.lines)
+                yield done.lines
 
-        _run(counted(lines(), "pairs", quiet=on_screen(output) or at_terminal))
+        _run(counted(finished(), "pairs", quiet=on_screen(output) or at_terminal, size=int))
     return total, long
 
 
@@ -212,8 +211,7 @@ def _in_shards(
     run = ShardedRun(output, Manifest(shards, inputs, workers.identity()), resume=resume)
     with _kept(run, shards):
         chunks = cut(job.read(input, target, bad_lines), description.chunk_words)
-        steps = (step for lines in run.work(chunks, workers) for step in repeat(None, lines))
-        _run(counted(steps, "pairs", quiet=False))
+        _run(counted(run.work(chunks, workers), "pairs", quiet=False, size=int))
         with _naming(output), open_output(output) as write:
             for block in run.joined():
                 write(block)
@@ -255,7 +253,7 @@ def _say_all(remarks: Iterable[str]) -> None:
         say(remark)
 
 
-def _run(steps: Iterable[None]) -> None:
+def _run(steps: Iterable[int]) -> None:
     deque(steps, maxlen=0)
 
 
@@ -279,5 +277,5 @@ def _with_ray(
         raise SettingError("the output format naacl has several lines a pair, and Parquet one row.")
     run = RayRun(job, tasks, workers=workers, gpu=job.may_use_gpu())
     done = run.work(address, open_output, json_lines=json_lines, on_error=bad_lines, say=say)
-    _run(counted((step for lines in done for step in repeat(None, lines)), "pairs", quiet=False))
+    _run(counted(done, "pairs", quiet=False, size=int))
     return run.lines, run.long_sentences

@@ -98,8 +98,7 @@ class AlignWorker:
     def _written(self, chunk: Chunk, alignments: Sequence[Alignment]) -> Finished:
         from weft.distributed.chunks import Finished
 
-        numbered = enumerate(zip(chunk.items, alignments, strict=True), start=chunk.first)
-        text = "".join(self._write(record, alignment, number) + "\n" for number, (record, alignment) in numbered)
+        text = self._write(chunk.items, alignments, chunk.first)
         # File names may hold bytes that are no text; they must not end a run.
         output = text.encode("utf-8", "backslashreplace")
         return Finished(chunk.first, len(chunk.items), output, self._new_long_sentences())

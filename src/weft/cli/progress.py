@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
-def counted(items: Iterable[T], unit: str, *, quiet: bool) -> Iterator[T]:
-    """Pass items on, with a running count while stderr is a terminal; `quiet` where it would write over text."""
+def counted(items: Iterable[T], unit: str, *, quiet: bool, size: Callable[[T], int] = lambda item: 1) -> Iterator[T]:
+    """Pass items on, with a running count while stderr is a terminal; `quiet` where it would write over text.
+
+    `size` is how many units an item stands for.
+    """
     if quiet or not sys.stderr.isatty():
         yield from items
         return
@@ -23,4 +26,4 @@ def counted(items: Iterable[T], unit: str, *, quiet: bool) -> Iterator[T]:
         task = progress.add_task("", total=None)
         for item in items:
             yield item
-            progress.advance(task)
+            progress.advance(task, size(item))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import NamedTuple
 
 from weft.errors import FormatError
 from weft.text.lines import OnError, Path, display_name
@@ -25,17 +24,15 @@ class OutputFormat(StrEnum):
     NAACL = "naacl"
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One input line: its words, and where they stand in the text if it was raw."""
+class Record(NamedTuple):
+    """One input line: its words, and where they stand in the text if it was raw.
+
+    A named tuple, because there is one for each line of a corpus.
+    """
 
     pair: SentencePair
     texts: tuple[str | Words, str | Words] | None = None
     segmented: tuple[Segmented, Segmented] | None = None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Travel between processes without the detour that frozen dataclasses take."""
-        return Record, (self.pair, self.texts, self.segmented)
 
 
 def read_records(
@@ -66,27 +63,33 @@ def _segment(side: str | Words, cut: Segmenter) -> Segmented:
     return cut(side) if isinstance(side, str) else Segmented(side, ())
 
 
-def record_writer(format: OutputFormat, *, scores: bool) -> Callable[[Record, Alignment, int], str]:
-    """How one record and its alignment become a line (several for NAACL), without the end."""
-    if format is OutputFormat.WORDS:
-        return lambda record, alignment, _: _words_line(record.pair, alignment)
-    if format is OutputFormat.JSONL:
-        return lambda record, alignment, _: json.dumps(_json_record(record, alignment), ensure_ascii=False)
+def record_writer(format: OutputFormat, *, scores: bool) -> Callable[[Sequence[Record], Sequence[Alignment], int], str]:
+    """How records and their alignments become lines (several a record for NAACL), given the first one's number."""
+    write_one: Callable[[Record, Alignment], str] = _words_line if format is OutputFormat.WORDS else _json_line
     plain = LinkFormat.PHARAOH_SCORES if scores else LinkFormat.PHARAOH
-    write = line_writer(LinkFormat.NAACL if format is OutputFormat.NAACL else plain)
-    return lambda _, alignment, number: write(alignment, number)
+    write_links = line_writer(LinkFormat.NAACL if format is OutputFormat.NAACL else plain)
+
+    def write(records: Sequence[Record], alignments: Sequence[Alignment], first: int) -> str:
+        if format in (OutputFormat.WORDS, OutputFormat.JSONL):
+            lines = map(write_one, records, alignments)
+        else:
+            lines = map(write_links, alignments, range(first, first + len(records)))
+        return "\n".join([*lines, ""])
+
+    return write
 
 
-def _words_line(pair: SentencePair, alignment: Alignment) -> str:
+def _words_line(record: Record, alignment: Alignment) -> str:
+    pair = record.pair
     line = " ".join(f"{pair.source[link.source]}<sep>{pair.target[link.target]}" for link in alignment.links)
     return line.replace("\n", " ")  # JSON words may hold line ends, and lines must stay lines
 
 
-def _json_record(record: Record, alignment: Alignment) -> dict[str, object]:
+def _json_line(record: Record, alignment: Alignment) -> str:
     line: dict[str, object] = {"source": record.pair.source, "target": record.pair.target, **json_links(alignment)}
     if record.texts and record.segmented:
         for side, text, segmented in zip(("source", "target"), record.texts, record.segmented, strict=True):
             if isinstance(text, str):
                 line[f"{side}_text"] = text
                 line[f"{side}_offsets"] = segmented.offsets
-    return line
+    return json.dumps(line, ensure_ascii=False)

@@ -6,9 +6,9 @@ same file, and their results are equal byte for byte.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Protocol
 
 from weft.aligner import cut_into_chunks
@@ -85,16 +85,9 @@ class Job(Protocol):
 
 def cut(items: Iterable[Item], words: int) -> Iterator[Chunk]:
     """Cut items into chunks of about as many words, where `Aligner.stream` would."""
-    waiting: deque[Item] = deque()
-
-    def pairs() -> Iterator[SentencePair]:
-        for item in items:
-            waiting.append(item)
-            yield item.pair
-
     first = 1
-    for chunk in cut_into_chunks(pairs(), words):
-        yield Chunk(first, [waiting.popleft() for _ in chunk])
+    for chunk in cut_into_chunks(items, words, attrgetter("pair")):
+        yield Chunk(first, chunk)
         first += len(chunk)
 
 

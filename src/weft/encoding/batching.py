@@ -80,17 +80,16 @@ def cell_batches(shapes: IntArray, budget: int) -> list[list[int]]:
 
     `shapes` has the shape (matrices, 2).
     """
-    batches: list[list[int]] = []
-    height = width = 0
     order = _largest_first(shapes)
-    for number, (tall, wide) in zip(order.tolist(), shapes[order].tolist(), strict=True):
-        taller, wider = max(height, tall), max(width, wide)
-        if batches and (len(batches[-1]) + 1) * taller * wider <= budget:
-            batches[-1].append(number)
-            height, width = taller, wider
-        else:
-            batches.append([number])
-            height, width = tall, wide
+    sorted_shapes, batches, first = shapes[order], [], 0
+    while first < len(order):
+        # No batch can hold more than would fit if all were as large as its first one.
+        most = max(1, budget // max(1, int(sorted_shapes[first].prod())))
+        height, width = np.maximum.accumulate(sorted_shapes[first : first + most]).T
+        fitting = np.searchsorted(height * width * np.arange(1, len(height) + 1), budget, side="right")
+        end = first + max(1, int(fitting))
+        batches.append(order[first:end].tolist())
+        first = end
     return batches
 
 

@@ -8,12 +8,14 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from threading import Lock
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from weft.encoding.batching import token_batches
+from weft.encoding.layout import Batch, Rows, laid_out
 from weft.encoding.subwords import IntArray, Subwords, Tokenizer
+from weft.encoding.transfer import beside
 from weft.encoding.windows import Window, n_windows, windows, windows_abreast
 from weft.types import Words
 
@@ -36,6 +38,11 @@ class Encoded:
     def lengths(self) -> IntArray:
         """Subwords of each sentence."""
         return np.diff(self.starts)
+
+    @property
+    def n_words(self) -> IntArray:
+        """Words of each sentence."""
+        return self.words[self.starts[1:] - 1] + 1
 
 
 class Encoder(Protocol):
@@ -62,35 +69,6 @@ class Encoder(Protocol):
     def lane(self) -> AbstractContextManager[object]:
         """Where one chunk is worked on, from its words to its links, beside others; entered as often as need be."""
         ...
-
-
-class Batch(NamedTuple):
-    """Padded rows, all of shape (rows, length): ids, attention mask, first or second sentence, place in it."""
-
-    ids: IntArray
-    mask: IntArray
-    types: IntArray
-    positions: IntArray
-
-    def inputs(self) -> dict[str, IntArray]:
-        """The arrays by the names that models give them."""
-        return dict(zip(("input_ids", "attention_mask", "token_type_ids", "position_ids"), self, strict=True))
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """Rows of one sentence, or of the two of a pair; all arrays have the shape (rows, sides).
-
-    A side is the stretch from `start` to `end` of all subwords; states from `keep_start` to `keep_end` are kept.
-    """
-
-    start: IntArray
-    end: IntArray
-    keep_start: IntArray
-    keep_end: IntArray
-
-    def __getitem__(self, chosen: list[int]) -> Rows:
-        return Rows(self.start[chosen], self.end[chosen], self.keep_start[chosen], self.keep_end[chosen])
 
 
 class TransformerEncoder(ABC):
@@ -126,12 +104,12 @@ class TransformerEncoder(ABC):
         """The batches that these pairs would be encoded in, for whoever wants to look inside a model."""
         subwords = self.tokenizer.split(list(chain.from_iterable(pairs)))
         for rows in self._batches(subwords, sides=2 if self.joint else 1):
-            yield self._laid_out(rows, subwords.ids)[0]
+            yield laid_out(rows, subwords.ids, self.tokenizer)[0]
 
     def _encode(self, subwords: Subwords, *, sides: int) -> Encoded:
-        states = self._empty(len(subwords.ids))
-        self._run_all(self._batches(subwords, sides=sides), subwords.ids, states)
-        return Encoded(states, subwords.words, subwords.starts)
+        states = self._empty(len(subwords.ids) + 1)  # the last row takes what nobody wants
+        self._run_all(self._batches(subwords, sides=sides), beside(states, subwords.ids), states)
+        return Encoded(states[:-1], subwords.words, subwords.starts)
 
     def _batches(self, subwords: Subwords, *, sides: int) -> list[Rows]:
         rows = self._rows(subwords.starts, sides)
@@ -158,55 +136,18 @@ class TransformerEncoder(ABC):
         count = max(n_windows(length, self.window) for length in lengths)
         return [windows_abreast(length, self.window, count) for length in lengths]
 
-    def _run_all(self, batches: Sequence[Rows], ids: IntArray, states: Any) -> None:
+    def _run_all(self, batches: Sequence[Rows], ids: Any, states: Any) -> None:
         """Run batches one after the other; an encoder that uses one core at a time may run several at once."""
         for rows in batches:
             self._run(rows, ids, states)
 
-    def _run(self, rows: Rows, ids: IntArray, states: Any) -> None:
-        batch, taken, put = self._laid_out(rows, ids)
-        hidden = self._forward(batch)  # (rows, longest, width)
-        states[self._indices(put)] = hidden.reshape(-1, self.width)[self._indices(taken)]
-
-    def _laid_out(self, rows: Rows, ids: IntArray) -> tuple[Batch, IntArray, IntArray]:
-        """Padded rows, which of their positions are kept, and which rows of the states these become."""
-        prefix, suffix = (np.array(part, dtype=np.int64) for part in (self.tokenizer.prefix, self.tokenizer.suffix))
-        widths = rows.end - rows.start + self.special
-        count, longest = len(widths), int(widths.sum(axis=1).max())
-        batch = Batch(
-            np.full((count, longest), self.tokenizer.pad, dtype=np.int64),
-            *(np.zeros((count, longest), dtype=np.int64) for _ in range(3)),
-        )
-        numbers = np.arange(count)[:, None]
-        offset = np.zeros((count, 1), dtype=np.int64)
-        kept = []
-        for side in range(widths.shape[1]):
-            start, end = rows.start[:, side, None], rows.end[:, side, None]
-            steps = np.arange(int((end - start).max()))
-            real = steps < end - start
-            source, column = np.broadcast_to(start + steps, real.shape)[real], (offset + len(prefix) + steps)[real]
-            row = np.broadcast_to(numbers, real.shape)[real]
-            batch.ids[row, column] = ids[source]
-            batch.ids[numbers, offset + np.arange(len(prefix))] = prefix
-            batch.ids[numbers, offset + len(prefix) + end - start + np.arange(len(suffix))] = suffix
-            along = np.arange(longest) - offset
-            inside = (along >= 0) & (along < widths[:, side, None])
-            batch.mask[...] |= inside
-            batch.types[...] += side * inside
-            batch.positions[...] += along * inside
-            keep = (source >= rows.keep_start[row, side]) & (source < rows.keep_end[row, side])
-            kept.append((row[keep] * longest + column[keep], source[keep]))
-            offset = offset + widths[:, side, None]
-        taken, put = (np.concatenate(parts) for parts in zip(*kept, strict=True))
-        return batch, taken, put
+    def _run(self, rows: Rows, ids: Any, states: Any) -> None:
+        batch, gives = laid_out(rows, ids, self.tokenizer)
+        states[gives] = self._forward(batch)  # (rows, longest, width)
 
     @abstractmethod
     def _empty(self, subwords: int) -> Any:
         """An uninitialised float array of shape (subwords, width) on the device."""
-
-    @abstractmethod
-    def _indices(self, places: IntArray) -> Any:
-        """An index array on the device."""
 
     @abstractmethod
     def _forward(self, batch: Batch) -> Any:

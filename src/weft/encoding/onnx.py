@@ -13,8 +13,9 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
-from weft.encoding.encoder import CHUNK_WORDS, Batch, Rows, TransformerEncoder
-from weft.encoding.subwords import FastTokenizer, IntArray
+from weft.encoding.encoder import CHUNK_WORDS, TransformerEncoder
+from weft.encoding.layout import Batch, Rows
+from weft.encoding.subwords import FastTokenizer
 from weft.errors import WeftError, first_line
 
 DEFAULT_BATCH_TOKENS = 512  # larger batches leave the cache
@@ -58,10 +59,7 @@ class OnnxEncoder(TransformerEncoder):
     def _empty(self, subwords: int) -> Any:
         return np.empty((subwords, self.width), dtype=np.float32)
 
-    def _indices(self, places: IntArray) -> Any:
-        return places
-
-    def _run_all(self, batches: Sequence[Rows], ids: IntArray, states: Any) -> None:
+    def _run_all(self, batches: Sequence[Rows], ids: Any, states: Any) -> None:
         # Exhausted, so that an error in a thread is raised here.
         deque(self._pool.map(lambda rows: self._run(rows, ids, states), batches), maxlen=0)
 

@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from operator import itemgetter
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -108,11 +109,15 @@ class _WordTokenizer(ABC):
         return Subwords(found, np.repeat(places, counts), starts)
 
     def _looked_up(self, words: list[str]) -> IntArray:
+        if not words:
+            return np.zeros(0, dtype=np.int64)
+        all_of_them = itemgetter(*words)  # gives a tuple, or for a single word its number
         try:
-            return np.fromiter(map(self._numbers.__getitem__, words), dtype=np.int64, count=len(words))
+            numbers = all_of_them(self._numbers)
         except KeyError:
             self._learn(words)
-            return np.fromiter(map(self._numbers.__getitem__, words), dtype=np.int64, count=len(words))
+            numbers = all_of_them(self._numbers)
+        return np.array(numbers, dtype=np.int64).reshape(-1)
 
     def _learn(self, words: list[str]) -> None:
         new = [word for word in dict.fromkeys(words) if word not in self._numbers]

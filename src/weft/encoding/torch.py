@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from itertools import cycle
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from weft.encoding.encoder import Batch, TransformerEncoder
-from weft.encoding.subwords import FastTokenizer, IntArray, Tokenizer, WordByWordTokenizer
-from weft.errors import MissingExtraError, SettingError, WeftError, first_line
+from weft.encoding.device import (
+    DeviceEncoder,
+    check_layer,
+    device_called,
+    dtype_called,
+    max_length,
+    moved,
+    prefer_stable_kernels,
+)
+from weft.encoding.subwords import FastTokenizer, Tokenizer, WordByWordTokenizer
+from weft.errors import MissingExtraError, WeftError, first_line
 
 try:
     import torch
@@ -20,18 +27,12 @@ try:
 except ImportError as error:  # pragma: no cover - a test without the extra covers it in a process of its own
     raise MissingExtraError("torch", "Running a Hugging Face encoder") from error
 
-DEFAULT_BATCH_TOKENS = {"cpu": 2048, "cuda": 65536}
-_CUDA_CHUNK_WORDS = 1 << 17
 _MASKED_ATTENTION = "weft_sdpa"
-_UNLIMITED = 1 << 20
-_USUAL_MAX_LENGTH = 512
-# Position embeddings of these begin after the padding's index, so that many fewer positions can be used.
-_POSITIONS_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl", "xmod")
 # Some encoders normalise once more after their last layer; a cut encoder must not, or layer k would not be layer k.
 FINAL_NORMS = ("final_layer_norm", "layer_norm", "final_norm")
 
 
-class TorchEncoder(TransformerEncoder):
+class TorchEncoder(DeviceEncoder):
     """Runs a Hugging Face model up to one layer. Layers above it are not even loaded."""
 
     def __init__(
@@ -45,61 +46,36 @@ class TorchEncoder(TransformerEncoder):
         joint: bool = False,
     ) -> None:
         prefer_stable_kernels()
-        self.device = _device(device)
+        place = device_called(device)
         self.layer = layer
         self.source = str(model)
         config = load_config(model)
-        n_layers = config.num_hidden_layers
-        if not 0 <= layer <= n_layers:
-            raise SettingError(f"layer {layer} is not there: {model} has layers 0 (embeddings) to {n_layers}.")
-        self._model = _moved(_load_cut(model, config, layer), self.device, _dtype(dtype)).eval()
+        check_layer(layer, config.num_hidden_layers, model)
+        self._model = moved(_load_cut(model, config, layer), place, dtype_called(dtype)).eval()
+        if place.type == "cuda":
+            never_ask_for_masks(self._model)
         self.library_tokenizer = load_tokenizer(model, config.vocab_size)
-        kind = self.device.type if self.device.type in DEFAULT_BATCH_TOKENS else "cuda"
         super().__init__(
             wrap_tokenizer(self.library_tokenizer),
+            device=place,
             width=config.hidden_size,
-            max_length=max_length(config, self.library_tokenizer),
-            batch_tokens=batch_tokens or DEFAULT_BATCH_TOKENS[kind],
+            max_length=max_length(config, self.library_tokenizer.model_max_length),
+            batch_tokens=batch_tokens,
             joint=joint,
         )
-        if self.device.type == "cuda":
-            self._work_on_gpu()
-
-    def _work_on_gpu(self) -> None:
-        """Two chunks at a time: the GPU encodes one while Python reads the next and writes down the one before."""
-        self.chunk_words, self.chunks_at_once = _CUDA_CHUNK_WORDS, 2
-        never_ask_for_masks(self._model)
-        torch.cuda.synchronize(self.device)  # other streams must not begin before the weights are there
-        stream: Any = torch.cuda.Stream
-        self._streams = cycle([stream(self.device) for _ in range(self.chunks_at_once)])
-
-    def lane(self) -> AbstractContextManager[object]:
-        """A stream for each chunk, so that nobody waits for what another chunk has to do."""
-        return torch.cuda.stream(next(self._streams)) if self.device.type == "cuda" else super().lane()
 
     def save_pretrained(self, folder: Path) -> None:
         """Write the whole model, upper layers included, and its tokenizer, so that plain `AutoModel` loads them."""
         quietly(transformers.AutoModel.from_pretrained, self.source).save_pretrained(folder)
         self.library_tokenizer.save_pretrained(folder)
 
-    def _empty(self, subwords: int) -> Any:
-        return torch.empty((subwords, self.width), dtype=torch.float32, device=self.device)
-
-    def _indices(self, places: IntArray) -> Any:
-        array = torch.from_numpy(places)
-        # From memory that may be swapped out a copy begins when the GPU has done everything before it.
-        return (array.pin_memory() if self.device.type == "cuda" else array).to(self.device, non_blocking=True)
-
-    def _forward(self, batch: Batch) -> Any:
-        given = batch.inputs() if self.joint else {"input_ids": batch.ids, "attention_mask": batch.mask}
-        with torch.inference_mode():
-            inputs = {name: self._indices(value) for name, value in given.items()}
-            # Similarities are computed in float32 whatever the encoder ran in: dot products reach hundreds,
-            # where neighbouring bfloat16 numbers differ by 2.
-            try:
-                return self._model(**inputs).last_hidden_state.float()
-            except torch.OutOfMemoryError as error:
-                raise WeftError(f"out of memory; lower --batch-tokens (now {self.batch_tokens:,}).") from error
+    def _hidden(
+        self, input_ids: Any, attention_mask: Any, token_type_ids: Any | None = None, position_ids: Any | None = None
+    ) -> Any:
+        given = {"input_ids": input_ids, "attention_mask": attention_mask}
+        if self.joint:
+            given |= {"token_type_ids": token_type_ids, "position_ids": position_ids}
+        return self._model(**given).last_hidden_state
 
 
 def load_config(model: str | Path) -> Any:
@@ -145,13 +121,6 @@ def _load_cut(model: str | Path, config: Any, layer: int) -> Any:
     return encoder
 
 
-def _moved(model: Any, device: torch.device, dtype: torch.dtype) -> Any:
-    try:
-        return model.to(device, dtype)
-    except (RuntimeError, NotImplementedError) as error:
-        raise WeftError(f"the model cannot be put on {device}: {first_line(error)}") from error
-
-
 def quietly(load: Any, *arguments: Any, **options: Any) -> Any:
     """Load without the library's remarks on weights of heads and upper layers, which we leave out on purpose."""
     with library_silence():
@@ -179,15 +148,6 @@ def wrap_tokenizer(tokenizer: Any) -> Tokenizer:
     return WordByWordTokenizer(tokenizer)
 
 
-def max_length(config: Any, tokenizer: Any) -> int:
-    """How many positions, special tokens included, a model can take."""
-    limits = [tokenizer.model_max_length, getattr(config, "max_position_embeddings", None)]
-    if limits[1] is not None and config.model_type in _POSITIONS_AFTER_PADDING:
-        limits[1] -= config.pad_token_id + 1
-    known = [limit for limit in limits if limit is not None and 0 < limit < _UNLIMITED]
-    return min(known, default=_USUAL_MAX_LENGTH)
-
-
 def never_ask_for_masks(model: Any) -> None:
     """Make the library build every attention mask.
 
@@ -203,27 +163,3 @@ def never_ask_for_masks(model: Any) -> None:
 
 def _full_mask(*arguments: Any, **options: Any) -> Any:
     return sdpa_mask(*arguments, **{**options, "allow_is_bidirectional_skip": False})
-
-
-def prefer_stable_kernels() -> None:
-    """Leave cuDNN's attention out: it plans anew for every shape, and our batches have many shapes."""
-    if torch.cuda.is_available():
-        torch.backends.cuda.enable_cudnn_sdp(False)
-
-
-def _device(name: str) -> torch.device:
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if name.startswith("cuda") and not torch.cuda.is_available():
-        raise SettingError("no CUDA device was found. Use --device cpu, or auto.")
-    try:
-        return torch.device(name)
-    except RuntimeError as error:
-        raise SettingError(f"there is no device {name!r}. Use auto, cpu or cuda.") from error
-
-
-def _dtype(name: str) -> torch.dtype:
-    known = {"auto": torch.float32, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-    if name not in known:
-        raise SettingError(f"`dtype` must be one of {', '.join(known)}, got {name!r}.")
-    return known[name]

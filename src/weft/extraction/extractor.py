@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import repeat
 from typing import Any
 
@@ -16,18 +16,21 @@ from array_api_compat import array_namespace, to_device
 
 from weft.encoding.batching import cell_batches
 from weft.encoding.encoder import Encoded
+from weft.encoding.subwords import IntArray
+from weft.encoding.transfer import beside, is_on_host
 from weft.extraction import strips
 from weft.extraction.choices import Method, Scores
 from weft.extraction.matching import argmax_links, itermax_links, matching_links
 from weft.extraction.settings import ExtractionSettings
 from weft.extraction.similarity import MASKED, cosines, dot_products, entmax, relative_plan, transport
 from weft.extraction.symmetrize import Symmetrization, symmetrize
-from weft.extraction.words import WordLinks, raw_scores, word_links
+from weft.extraction.words import WordLinks, dense_word_links, raw_scores, word_links
 from weft.types import Alignment, Link
 
 # Similarities computed at once: on a CPU as many as stay in its cache, on other devices enough to keep them busy.
 BATCH_CELLS, DEVICE_BATCH_CELLS = 1 << 17, 1 << 23
 STRIP_CELLS = 1 << 22
+_USUAL_WORDS = 128
 _ONE_SET = (Method.ITERMAX, Method.MATCH)
 # What `Link._make` does without its frames: corpora have billions of links.
 _new_link: Callable[[Iterable[object]], Link] = partial(tuple.__new__, Link)
@@ -41,18 +44,48 @@ def extract(
     scores: Scores | str = Scores.NONE,
 ) -> list[Alignment]:
     """Take the links of sentence pairs, given as numbers of encoded sentences (source, target)."""
-    shapes = encoded.lengths[np.asarray(pairs, dtype=np.int64).reshape(-1, 2)]
-    alignments: list[Alignment] = [Alignment()] * len(pairs)
-    on_cpu = str(getattr(encoded.states, "device", "cpu")) == "cpu"
-    for batch in cell_batches(shapes, BATCH_CELLS if on_cpu else DEVICE_BATCH_CELLS):
-        chosen = [pairs[number] for number in batch]
-        if strips.suits(tuple(shapes[batch[0]].tolist()), settings.method, limit=STRIP_CELLS):
-            found = strips.extract_pair(encoded, chosen[0], settings, with_scores=scores != Scores.NONE)
-        else:
-            found = _extract_batch(encoded, chosen, settings, with_scores=scores != Scores.NONE)
-        for number, alignment in zip(batch, _alignments(found, len(batch), settings, scores), strict=True):
-            alignments[number] = alignment
+    return begin(encoded, pairs, settings, scores=scores)()
+
+
+def begin(
+    encoded: Encoded,
+    pairs: Sequence[tuple[int, int]],
+    settings: ExtractionSettings,
+    *,
+    scores: Scores | str = Scores.NONE,
+) -> Callable[[], list[Alignment]]:
+    """Like `extract`, but a device only hears what to do; what is returned waits for it and gives the alignments."""
+    numbers = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    shapes = encoded.lengths[numbers]
+    batches = cell_batches(shapes, BATCH_CELLS if is_on_host(encoded.states) else DEVICE_BATCH_CELLS)
+    words = beside(encoded.states, encoded.words)
+    found = [_begin_batch(encoded, words, numbers[batch], shapes[batch], settings, scores) for batch in batches]
+
+    def alignments() -> list[Alignment]:
+        results: list[Alignment] = [Alignment()] * len(numbers)
+        for batch, links in zip(batches, found, strict=True):
+            for number, alignment in zip(batch, _alignments(links(), len(batch), settings, scores), strict=True):
+                results[number] = alignment
+        return results
+
     return alignments
+
+
+def _begin_batch(
+    encoded: Encoded, words: Any, pairs: IntArray, shapes: IntArray, settings: ExtractionSettings, scores: Scores | str
+) -> Callable[[], WordLinks]:
+    """How to get the links of pairs (b, 2) of like shape; a device that has to give no scores begins at once.
+
+    `words` are those of `encoded`, but beside its states.
+    """
+    with_scores = scores != Scores.NONE
+    if strips.suits(tuple(shapes[0].tolist()), settings.method, limit=STRIP_CELLS):
+        first, second = pairs[0].tolist()
+        return partial(strips.extract_pair, encoded, (first, second), settings, with_scores=with_scores)
+    if with_scores or is_on_host(encoded.states):
+        return partial(_extract_batch, encoded, words, pairs, settings, with_scores=with_scores)
+    batch = _compared(encoded, words, pairs, settings)
+    return dense_word_links(batch.links, batch.source.words, batch.target.words, encoded.n_words[pairs])
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +97,28 @@ class _Side:
     words: Any
 
 
-def _side(encoded: Encoded, sentences: Sequence[int]) -> _Side:
-    xp, device = array_namespace(encoded.states), getattr(encoded.states, "device", "cpu")
-    lengths = encoded.lengths[list(sentences)]
-    steps = np.arange(lengths.max())
-    real = steps < lengths[:, None]
-    rows = np.where(real, encoded.starts[list(sentences)][:, None] + steps, 0)
-    states = encoded.states[to_device(xp.asarray(rows), device)]
-    return _Side(states, to_device(xp.asarray(real), device), to_device(xp.asarray(encoded.words[rows]), device))
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """A batch whose subwords are linked: both sides, and of shape (b, n, m) what is real, similarities and links."""
+
+    source: _Side
+    target: _Side
+    valid: Any
+    products: Any
+    links: Any
 
 
-def _extract_batch(
-    encoded: Encoded, pairs: Sequence[tuple[int, int]], settings: ExtractionSettings, *, with_scores: bool
-) -> WordLinks:
-    source = _side(encoded, [pair[0] for pair in pairs])
-    target = _side(encoded, [pair[1] for pair in pairs])
+def _side(encoded: Encoded, words: Any, sentences: IntArray) -> _Side:
+    states, lengths = encoded.states, encoded.lengths[sentences]
+    xp = array_namespace(states)
+    steps = xp.arange(int(lengths.max()), device=getattr(states, "device", None))
+    real = steps < beside(states, lengths)[:, None]
+    rows = xp.where(real, beside(states, encoded.starts[sentences])[:, None] + steps, 0)
+    return _Side(states[rows], real, words[rows])
+
+
+def _compared(encoded: Encoded, words: Any, pairs: IntArray, settings: ExtractionSettings) -> _Compared:
+    source, target = (_side(encoded, words, pairs[:, side]) for side in (0, 1))
     xp = array_namespace(source.states)
     valid = source.real[:, :, None] & target.real[:, None, :]
     products = dot_products(source.states, target.states)
@@ -88,9 +128,16 @@ def _extract_batch(
     else:
         forward, backward = _directions(source, target, products, valid, settings)
         links = _combined(forward, backward, settings.symmetrize)
-    pair, row, column = xp.nonzero(links)
-    scores = raw_scores(products, valid)[pair, row, column] if with_scores else None
-    return word_links(pair, source.words[pair, row], target.words[pair, column], scores)
+    return _Compared(source, target, valid, products, links)
+
+
+def _extract_batch(
+    encoded: Encoded, words: Any, pairs: IntArray, settings: ExtractionSettings, *, with_scores: bool
+) -> WordLinks:
+    batch = _compared(encoded, words, pairs, settings)
+    pair, row, column = array_namespace(batch.links).nonzero(batch.links)
+    scores = raw_scores(batch.products, batch.valid)[pair, row, column] if with_scores else None
+    return word_links(pair, batch.source.words[pair, row], batch.target.words[pair, column], scores)
 
 
 def _competing(source: _Side, target: _Side, valid: Any, method: Method) -> Any:
@@ -135,12 +182,26 @@ def _combined(forward: Any, backward: Any, method: Symmetrization) -> Any:
 
 
 def _alignments(found: WordLinks, count: int, settings: ExtractionSettings, scores: Scores | str) -> list[Alignment]:
-    source, target, values = found.source.tolist(), found.target.tolist(), found.scores
+    values = found.scores
     if values is None:
-        links = list(map(_new_link, zip(source, target, repeat(None), repeat(True))))
+        links = _links_without_scores(found)
     else:
         if scores == Scores.CALIBRATED and settings.calibration:
             values = settings.calibration(values)
-        links = list(map(_new_link, zip(source, target, np.round(values, 6).tolist(), repeat(True))))
+        given = (found.source.tolist(), found.target.tolist(), np.round(values, 6).tolist())
+        links = list(map(_new_link, zip(*given, repeat(True))))
     ends = np.searchsorted(found.pair, np.arange(count + 1)).tolist()
     return [Alignment(tuple(links[ends[number] : ends[number + 1]])) for number in range(count)]
+
+
+def _links_without_scores(found: WordLinks) -> list[Link]:
+    """Between the first words of sentences links are always the same; looking one up is faster than making it."""
+    source, target = found.source, found.target
+    if max(source.max(initial=0), target.max(initial=0)) < _USUAL_WORDS:
+        return list(map(_usual_links().__getitem__, (source * _USUAL_WORDS + target).tolist()))
+    return list(map(_new_link, zip(source.tolist(), target.tolist(), repeat(None), repeat(True))))
+
+
+@cache
+def _usual_links() -> list[Link]:
+    return [Link(source, target) for source in range(_USUAL_WORDS) for target in range(_USUAL_WORDS)]

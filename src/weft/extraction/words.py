@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from array_api_compat import array_namespace, to_device
 
+from weft.encoding.transfer import to_host
 from weft.extraction.similarity import softmax
 
 IntArray = npt.NDArray[np.int64]
@@ -58,10 +60,34 @@ def word_links(pair: Any, source: Any, target: Any, scores: Any | None) -> WordL
         keys = xp.unique_values(keys)
     else:
         keys, scores = _strongest(keys, scores)
-    rows, target_words = np.divmod(np.asarray(to_device(keys, "cpu")), width)
-    pairs, source_words = np.divmod(rows, height)
     values = None if scores is None else np.asarray(to_device(scores, "cpu"), dtype=np.float64)
-    return WordLinks(pairs, source_words, target_words, values)
+    return _from_keys(np.asarray(to_device(keys, "cpu")), height, width, values)
+
+
+def _from_keys(keys: IntArray, height: int, width: int, scores: FloatArray | None) -> WordLinks:
+    """Links that are written as (pair · height + source) · width + target."""
+    rows, target = np.divmod(keys, width)
+    pair, source = np.divmod(rows, height)
+    return WordLinks(pair, source, target, scores)
+
+
+def dense_word_links(links: Any, source: Any, target: Any, counts: IntArray) -> Callable[[], WordLinks]:
+    """The same for a whole batch, without asking the device how many links there are; what is returned waits for it.
+
+    Args:
+        links: links between subwords, shape (b, n, m).
+        source: the words of source subwords, shape (b, n).
+        target: the words of target subwords, shape (b, m).
+        counts: how many words the two sides of each pair have, shape (b, 2), on the host.
+    """
+    xp, device = array_namespace(links), getattr(links, "device", None)
+    height, width = counts.max(axis=0).tolist()
+    rows = source[:, None, :] == xp.arange(height, device=device)[:, None]
+    columns = target[:, :, None] == xp.arange(width, device=device)
+    # A product of three matrices of 0 and 1 counts the subword links of each pair of words.
+    rows, linked, columns = (xp.astype(part, xp.float32) for part in (rows, links, columns))
+    matrix = to_host(xp.matmul(xp.matmul(rows, linked), columns) > 0)
+    return lambda: _from_keys(np.flatnonzero(matrix()), height, width, None)
 
 
 def _strongest(keys: Any, scores: Any) -> tuple[Any, Any]:

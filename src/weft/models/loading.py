@@ -19,7 +19,7 @@ from weft.models.registry import (
     two_thirds_up,
     write_settings,
 )
-from weft.models.unpack import torch_folder
+from weft.models.unpack import graph_tensors, torch_folder
 from weft.version import __version__
 
 logger = logging.getLogger(__name__)
@@ -47,9 +47,7 @@ def load_encoder(
     settings = ExtractionSettings.from_json(stored)
     if folder and (folder / ONNX_FILE).is_file() and device in ("auto", "cpu"):
         return _load_onnx(folder, stored, layer, batch_tokens), settings
-    encoder = _load_torch(
-        torch_folder(folder) if folder else model, stored, layer, device=device, dtype=dtype, batch_tokens=batch_tokens
-    )
+    encoder = _load_torch(model, folder, stored, layer, device=device, dtype=dtype, batch_tokens=batch_tokens)
     if layer is not None and layer != stored.get("layer"):
         settings = replace(settings, calibration=None)
     return encoder, settings
@@ -77,22 +75,21 @@ def _load_onnx(folder: Path, stored: dict[str, Any], layer: int | None, batch_to
 
 
 def _load_torch(
-    model: str | Path,
-    stored: dict[str, Any],
-    layer: int | None,
-    *,
-    device: str,
-    dtype: str,
-    batch_tokens: int | None,
+    model: str | Path, folder: Path | None, stored: dict[str, Any], layer: int | None, **options: Any
 ) -> Encoder:
+    """By our own layers where they will do; otherwise by transformers, which takes seconds to import."""
+    from weft.encoding.bert import BertEncoder, read_bert
+
+    options["joint"] = stored.get("joint", False)
+    layer = stored.get("layer") if layer is None else layer
+    known = read_bert(folder, graph_tensors(folder)) if folder else None
+    if known:
+        return BertEncoder(known, layer=likely_layer(model, known.config) if layer is None else layer, **options)
     from weft.encoding.torch import TorchEncoder, load_config
 
-    if layer is None:
-        layer = stored.get("layer")
-    if layer is None:
-        layer = likely_layer(model, load_config(model))
-    joint = stored.get("joint", False)
-    return TorchEncoder(model, layer=layer, device=device, dtype=dtype, batch_tokens=batch_tokens, joint=joint)
+    source = torch_folder(folder) if folder else model
+    layer = likely_layer(model, load_config(source)) if layer is None else layer
+    return TorchEncoder(source, layer=layer, **options)
 
 
 def likely_layer(model: str | Path, config: Any) -> int:
@@ -116,10 +113,11 @@ def save_model(folder: Path, encoder: Encoder, settings: ExtractionSettings) -> 
     if source is None:
         raise SettingError(f"a {type(encoder).__name__} has no model that could be saved.")
     folder.mkdir(parents=True, exist_ok=True)
+    runs_in_torch = hasattr(encoder, "device")
     if not Path(source).is_dir():
         encoder.save_pretrained(folder)  # type: ignore[attr-defined]
     elif not folder.samefile(source):
-        for file in Path(source).iterdir():
+        for file in (torch_folder(Path(source)) if runs_in_torch else Path(source)).iterdir():
             if file.is_file():
                 copyfile(file, folder / file.name)
     store_settings(folder, getattr(encoder, "layer", None), settings)

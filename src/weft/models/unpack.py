@@ -6,7 +6,7 @@ What int8 rounded away stays away, and the head for masked words was never in th
 from __future__ import annotations
 
 import atexit
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from shutil import copyfile, rmtree
@@ -43,6 +43,21 @@ def torch_folder(folder: Path) -> Path:
     atexit.register(rmtree, copy, ignore_errors=True)
     unpack_model(folder, copy)
     return copy
+
+
+def graph_tensors(folder: Path) -> Callable[[], dict[str, Any]] | None:
+    """How to take BERT's tensors out of a folder that holds nothing but a graph; None if it holds weights."""
+    if not is_graph_only(folder):
+        return None
+
+    def tensors() -> dict[str, Any]:
+        import onnx
+        import torch
+
+        found = _weights(onnx.load(folder / ONNX_FILE).graph)
+        return {name: torch.from_numpy(value.copy()) for name, value in found}
+
+    return tensors
 
 
 def unpack_model(source: Path, output: Path) -> None:

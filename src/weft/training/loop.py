@@ -17,7 +17,8 @@ from accelerate import Accelerator, DistributedDataParallelKwargs
 from torch import Tensor
 from torch.utils.data import DataLoader
 
-from weft.encoding.torch import max_length, prefer_stable_kernels, wrap_tokenizer
+from weft.encoding.device import max_length, prefer_stable_kernels
+from weft.encoding.torch import wrap_tokenizer
 from weft.errors import SettingError, WeftError
 from weft.training import checkpoints
 from weft.training.card import save_trained
@@ -148,7 +149,7 @@ class TrainingRun:
 
     def _pack(self) -> PackedCorpus:
         config = self.config
-        room = max_length(self.model.library.config, self.library_tokenizer)
+        room = max_length(self.model.library.config, self.library_tokenizer.model_max_length)
         special = len(self.tokenizer.prefix) + len(self.tokenizer.suffix)
         longest = min(config.max_subwords, room // 2 - special)
         packing = Packing(self.tokenizer, longest, config.exclude, config.overlap, config.use_possible)
@@ -277,7 +278,7 @@ class TrainingRun:
 
     def _evaluate(self) -> bool:
         """Score the dev sets and keep the model if it is the best so far; true if it is time to stop."""
-        room = max_length(self.model.library.config, self.library_tokenizer)
+        room = max_length(self.model.library.config, self.library_tokenizer.model_max_length)
         encoder = LiveEncoder(self.model, self.tokenizer, max_length=room, batch_tokens=self.config.batch_tokens)
         aers = dev_aers(encoder, self.model, self.dev_sets, self.config.extraction)
         mean = sum(aers) / len(aers)

@@ -95,3 +95,14 @@ def test_one_word_to_one_word():
 def test_a_threshold_of_1_links_nothing():
     encoded = random_encoded(6)
     assert all(not a.links for a in extract(encoded, PAIRS, ExtractionSettings(threshold=1.0), scores="raw"))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("heuristic", [Symmetrization.INTERSECTION, Symmetrization.GROW_DIAG])
+def test_a_device_gives_the_links_of_the_host(monkeypatch, method, heuristic):
+    """What runs on a device, where the number of links is never asked for, on tensors that anybody has."""
+    encoded = random_encoded(3)
+    settings = ExtractionSettings(method=method, symmetrize=heuristic)
+    here = extract(encoded, PAIRS, settings)
+    monkeypatch.setattr(extractor, "is_on_host", lambda states: False)
+    assert extract(on_torch(encoded), PAIRS, settings) == here

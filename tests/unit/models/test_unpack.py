@@ -10,12 +10,14 @@ import transformers
 
 from models import SENTENCES
 from weft import Aligner
+from weft.encoding.bert import BertEncoder, read_bert
 from weft.encoding.onnx import OnnxEncoder
 from weft.encoding.torch import TorchEncoder
-from weft.errors import WeftError
+from weft.errors import SettingError, WeftError
+from weft.extraction.settings import ExtractionSettings
 from weft.models.export import Target, export_model
-from weft.models.loading import model_folder
-from weft.models.unpack import torch_folder, unpack_model
+from weft.models.loading import model_folder, save_model
+from weft.models.unpack import graph_tensors, torch_folder, unpack_model
 
 WORDS = [tuple(sentence.split()) for sentence in SENTENCES]
 OBVIOUS = [
@@ -49,9 +51,26 @@ def test_weft_mini_runs_in_torch():
     folder = torch_folder(model_folder("weft-mini"))
     transformers.AutoModel.from_pretrained(folder)
     theirs = Aligner.from_pretrained(folder, device="cpu")
-    assert isinstance(theirs.encoder, TorchEncoder)
+    assert isinstance(theirs.encoder, BertEncoder)
     ours = Aligner.from_pretrained()
     assert [item.pairs for item in theirs.align_batch(OBVIOUS)] == [item.pairs for item in ours.align_batch(OBVIOUS)]
+
+
+def test_a_graph_runs_in_torch_without_the_detour_over_a_file(tiny_bert, tmp_path):
+    export_model(tiny_bert, tmp_path, layer=2)
+    graph = read_bert(tmp_path, graph_tensors(tmp_path))
+    assert graph.config.num_hidden_layers == 2
+    theirs = TorchEncoder(torch_folder(tmp_path), layer=2, device="cpu").encode(WORDS)
+    torch.testing.assert_close(BertEncoder(graph, layer=2, device="cpu").encode(WORDS).states, theirs.states)
+    with pytest.raises(SettingError, match="layer 3 is not there"):
+        BertEncoder(graph, layer=3, device="cpu")
+
+
+def test_a_graph_that_runs_in_torch_is_saved_with_weights(tmp_path):
+    folder = model_folder("weft-mini")
+    encoder = BertEncoder(read_bert(folder, graph_tensors(folder)), layer=6, device="cpu", joint=True)
+    save_model(tmp_path, encoder, ExtractionSettings())
+    assert transformers.AutoModel.from_pretrained(tmp_path).config.num_hidden_layers == 6
 
 
 def test_a_folder_with_weights_is_used_as_it_is(tiny_bert):

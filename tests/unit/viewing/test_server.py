@@ -163,7 +163,7 @@ def test_a_missing_part_is_a_sentence(aligner, monkeypatch):
     def missing(*arguments, **options):
         raise MissingExtraError("ot", "The optimal transport method")
 
-    monkeypatch.setattr("weft.aligner.extract", missing)
+    monkeypatch.setattr("weft.aligner.begin", missing)
     client = TestClient(create_app({"one": aligner}, hosts=("testserver",)))
     answer = align(client, **PAIR, method="ot")
     assert (answer.status_code, "pip install 'weft[ot]'" in answer.json()["detail"]) == (422, True)

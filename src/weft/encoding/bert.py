@@ -1,0 +1,231 @@
+"""The layers of BERT and XLM-R by themselves, so that nobody waits for a library of all models to be imported.
+
+The numbers are those of transformers up to rounding. What this file does not know (another activation, relative
+positions, old names of weights) it leaves to `weft.encoding.torch`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from weft.encoding.device import (
+    DeviceEncoder,
+    check_layer,
+    device_called,
+    dtype_called,
+    max_length,
+    moved,
+    prefer_stable_kernels,
+)
+from weft.encoding.subwords import FastTokenizer
+from weft.errors import MissingExtraError
+
+try:
+    import torch
+    from safetensors import SafetensorError, safe_open
+    from torch.nn import functional
+except ImportError as error:  # pragma: no cover - a test without the extra covers it in a process of its own
+    raise MissingExtraError("torch", "Running a Hugging Face encoder") from error
+
+Tensor = torch.Tensor
+_FAMILY = ("bert", "xlm-roberta")
+_PREFIXES = ("", "bert.", "roberta.")  # encoders, and encoders that were saved with a head
+_NEEDED = {
+    "hidden_size", "layer_norm_eps", "max_position_embeddings", "num_attention_heads", "num_hidden_layers",
+    "pad_token_id", "vocab_size",
+}  # fmt: skip
+_USUAL = {"position_embedding_type": "absolute", "is_decoder": False, "add_cross_attention": False}
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"gelu": functional.gelu, "relu": functional.relu}
+_EMBEDDINGS = ("word", "position", "token_type")
+_ATTENTION = ("attention.self.query", "attention.self.key", "attention.self.value")
+_REST = (
+    "attention.output.dense",
+    "attention.output.LayerNorm",
+    "intermediate.dense",
+    "output.dense",
+    "output.LayerNorm",
+)
+# What a tokenizer's settings may say, and what the rules in tokenizer.json call it.
+_RULES = {
+    "do_lower_case": "lowercase",
+    "strip_accents": "strip_accents",
+    "tokenize_chinese_chars": "handle_chinese_chars",
+}
+
+
+class BertModel(NamedTuple):
+    """What is needed to run an encoder; `read` gives a tensor by its name, `longest` is the tokenizer's own limit."""
+
+    source: str
+    config: Any
+    read: Callable[[str], Tensor]
+    tokenizer: FastTokenizer
+    longest: int | None
+
+
+def read_bert(folder: Path, tensors: Callable[[], Mapping[str, Tensor]] | None = None) -> BertModel | None:
+    """The model in a folder, or None if this file does not know how to run what is in it.
+
+    `tensors` gives what else would be in a file of weights, for those layers that there are.
+    """
+    config = _json(folder / "config.json")
+    if not _is_known(config):
+        return None
+    settings = _json(folder / "tokenizer_config.json")
+    tokenizer = _tokenizer(folder, config, settings)
+    read = _reader(folder / "model.safetensors", config) if tensors is None else _looked_up(tensors(), config)
+    if tokenizer is None or read is None:
+        return None
+    return BertModel(str(folder), SimpleNamespace(**config), read, tokenizer, settings.get("model_max_length"))
+
+
+def _is_known(config: Mapping[str, Any]) -> bool:
+    usual = all(config.get(name, value) == value for name, value in _USUAL.items())
+    known = config.get("model_type") in _FAMILY and config.get("hidden_act") in _ACTIVATIONS
+    return known and usual and config.keys() >= _NEEDED
+
+
+def _json(path: Path) -> dict[str, Any]:
+    """What a file says; whatever is wrong with it, others have the words for."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _tokenizer(folder: Path, config: Mapping[str, Any], settings: Mapping[str, Any]) -> FastTokenizer | None:
+    from tokenizers import Tokenizer
+
+    try:
+        library = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    except Exception:  # the library has no error of its own
+        return None
+    rules = library.normalizer
+    contradicted = any(
+        name in settings and getattr(rules, rule, settings[name]) != settings[name] for name, rule in _RULES.items()
+    )
+    if contradicted or library.get_vocab_size() < config["vocab_size"] / 2:
+        return None
+    return FastTokenizer(library, pad=config.get("pad_token_id"))
+
+
+def tensor_names(layers: int) -> Iterator[str]:
+    """The names of all tensors of an encoder with so many layers."""
+    parts = ("weight", "bias")
+    yield from (f"embeddings.{kind}_embeddings.weight" for kind in _EMBEDDINGS)
+    yield from (f"embeddings.LayerNorm.{part}" for part in parts)
+    for number in range(layers):
+        yield from (f"encoder.layer.{number}.{name}.{part}" for name in (*_ATTENTION, *_REST) for part in parts)
+
+
+def _reader(path: Path, config: Mapping[str, Any]) -> Callable[[str], Tensor] | None:
+    """How to read a tensor by its name, if all are there."""
+    try:
+        file: Any = safe_open(path, framework="pt")
+    except (OSError, SafetensorError):
+        return None
+    names, there = list(tensor_names(config["num_hidden_layers"])), set(file.keys())
+    prefix = next((prefix for prefix in _PREFIXES if all(prefix + name in there for name in names)), None)
+    return None if prefix is None else lambda name: file.get_tensor(prefix + name)
+
+
+def _looked_up(tensors: Mapping[str, Tensor], config: dict[str, Any]) -> Callable[[str], Tensor] | None:
+    """The same for tensors in memory. A model may have been cut off, and then it has fewer layers than it says."""
+    config["num_hidden_layers"] = sum(name.endswith(".intermediate.dense.bias") for name in tensors)
+    complete = tensors.keys() >= set(tensor_names(config["num_hidden_layers"]))
+    return tensors.__getitem__ if complete else None
+
+
+class _Linear(NamedTuple):
+    weight: Tensor
+    bias: Tensor
+
+
+class _Layer(NamedTuple):
+    attention: _Linear
+    """Queries, keys and values in one product."""
+    output: _Linear
+    output_norm: _Linear
+    inner: _Linear
+    outer: _Linear
+    outer_norm: _Linear
+
+
+class BertEncoder(DeviceEncoder):
+    """Runs BERT or XLM-R up to one layer. Layers above it are not even loaded."""
+
+    def __init__(
+        self,
+        model: BertModel,
+        *,
+        layer: int,
+        device: str = "auto",
+        dtype: str = "auto",
+        batch_tokens: int | None = None,
+        joint: bool = False,
+    ) -> None:
+        prefer_stable_kernels()
+        place, precision = device_called(device), dtype_called(dtype)
+        self.layer, self.source, self._config = layer, model.source, model.config
+        self._activation = _ACTIVATIONS[model.config.hidden_act]
+        check_layer(layer, model.config.num_hidden_layers, model.source)
+
+        def tensor(name: str) -> Tensor:
+            return moved(model.read(name), place, precision)
+
+        self._words, self._positions, self._types = (
+            tensor(f"embeddings.{kind}_embeddings.weight") for kind in _EMBEDDINGS
+        )
+        self._norm = _Linear(tensor("embeddings.LayerNorm.weight"), tensor("embeddings.LayerNorm.bias"))
+        self._layers = [_layer(tensor, number) for number in range(layer)]
+        super().__init__(
+            model.tokenizer,
+            device=place,
+            width=model.config.hidden_size,
+            max_length=max_length(model.config, model.longest),
+            batch_tokens=batch_tokens,
+            joint=joint,
+        )
+
+    def _hidden(
+        self, input_ids: Any, attention_mask: Any, token_type_ids: Any | None = None, position_ids: Any | None = None
+    ) -> Any:
+        types = self._types[0] if token_type_ids is None else functional.embedding(token_type_ids, self._types)
+        if position_ids is None:
+            first = self._config.pad_token_id + 1 if self._config.model_type == "xlm-roberta" else 0
+            positions = self._positions[first : first + input_ids.shape[1]]
+        else:
+            positions = functional.embedding(position_ids, self._positions)
+        hidden = self._normed(functional.embedding(input_ids, self._words) + types + positions, self._norm)
+        mask = attention_mask.bool()[:, None, None, :]
+        for layer in self._layers:
+            hidden = self._through(layer, hidden, mask)
+        return hidden
+
+    def _through(self, layer: _Layer, hidden: Tensor, mask: Tensor) -> Tensor:
+        rows, length, width = hidden.shape
+        heads = self._config.num_attention_heads
+        # (rows, length, 3 · width) to three of (rows, heads, length, width / heads)
+        parts = functional.linear(hidden, *layer.attention).view(rows, length, 3, heads, -1).permute(2, 0, 3, 1, 4)
+        seen = functional.scaled_dot_product_attention(parts[0], parts[1], parts[2], attn_mask=mask)
+        seen = seen.transpose(1, 2).reshape(rows, length, width)
+        hidden = self._normed(functional.linear(seen, *layer.output) + hidden, layer.output_norm)
+        inner = self._activation(functional.linear(hidden, *layer.inner))
+        return self._normed(functional.linear(inner, *layer.outer) + hidden, layer.outer_norm)
+
+    def _normed(self, hidden: Tensor, norm: _Linear) -> Tensor:
+        return functional.layer_norm(hidden, (self.width,), *norm, eps=self._config.layer_norm_eps)
+
+
+def _layer(tensor: Any, number: int) -> _Layer:
+    def linear(name: str) -> _Linear:
+        return _Linear(*(tensor(f"encoder.layer.{number}.{name}.{part}") for part in ("weight", "bias")))
+
+    three = [linear(name) for name in _ATTENTION]
+    attention = _Linear(torch.cat([part.weight for part in three]), torch.cat([part.bias for part in three]))
+    return _Layer(attention, *map(linear, _REST))

@@ -1,0 +1,133 @@
+"""What encoders that run in torch have in common, whoever wrote their layers: a device, a precision, and streams."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from contextlib import AbstractContextManager
+from itertools import cycle
+from typing import Any, TypeVar
+
+from weft.encoding.encoder import TransformerEncoder
+from weft.encoding.layout import Batch
+from weft.encoding.subwords import Tokenizer
+from weft.errors import MissingExtraError, SettingError, WeftError, first_line
+
+try:
+    import torch
+except ImportError as error:  # pragma: no cover - a test without the extra covers it in a process of its own
+    raise MissingExtraError("torch", "Running a Hugging Face encoder") from error
+
+DEFAULT_BATCH_TOKENS = {"cpu": 2048, "cuda": 65536}
+_CUDA_CHUNK_WORDS = 1 << 18
+_CHUNKS_AT_ONCE = 2
+_UNLIMITED = 1 << 20
+_USUAL_MAX_LENGTH = 512
+# Position embeddings of these begin after the padding's index, so that many fewer positions can be used.
+_POSITIONS_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl", "xmod")
+
+Movable = TypeVar("Movable", torch.nn.Module, torch.Tensor)
+
+
+class DeviceEncoder(TransformerEncoder):
+    """An encoder whose states are torch tensors on some device."""
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        *,
+        device: torch.device,
+        width: int,
+        max_length: int,
+        batch_tokens: int | None,
+        joint: bool,
+    ) -> None:
+        self.device = device
+        kind = device.type if device.type in DEFAULT_BATCH_TOKENS else "cuda"
+        super().__init__(
+            tokenizer,
+            width=width,
+            max_length=max_length,
+            batch_tokens=batch_tokens or DEFAULT_BATCH_TOKENS[kind],
+            joint=joint,
+        )
+        if device.type == "cuda":
+            self._work_on_gpu()
+
+    def _work_on_gpu(self) -> None:
+        """Two chunks at a time: the GPU encodes one while Python reads the next and writes down the one before."""
+        self.chunk_words, self.chunks_at_once = _CUDA_CHUNK_WORDS, _CHUNKS_AT_ONCE
+        torch.cuda.synchronize(self.device)  # other streams must not begin before the weights are there
+        stream: Any = torch.cuda.Stream
+        self._streams = cycle([stream(self.device) for _ in range(self.chunks_at_once)])
+
+    def lane(self) -> AbstractContextManager[object]:
+        """A stream for each chunk, so that nobody waits for what another chunk has to do."""
+        return torch.cuda.stream(next(self._streams)) if self.device.type == "cuda" else super().lane()
+
+    def _empty(self, subwords: int) -> Any:
+        return torch.empty((subwords, self.width), dtype=torch.float32, device=self.device)
+
+    def _forward(self, batch: Batch) -> Any:
+        given = batch.inputs() if self.joint else {"input_ids": batch.ids, "attention_mask": batch.mask}
+        with torch.inference_mode():
+            # Similarities are computed in float32 whatever the encoder ran in: dot products reach hundreds,
+            # where neighbouring bfloat16 numbers differ by 2.
+            try:
+                return self._hidden(**given).float()
+            except torch.OutOfMemoryError as error:
+                raise WeftError(f"out of memory; lower --batch-tokens (now {self.batch_tokens:,}).") from error
+
+    @abstractmethod
+    def _hidden(
+        self, input_ids: Any, attention_mask: Any, token_type_ids: Any | None = None, position_ids: Any | None = None
+    ) -> Any:
+        """The states of the layer used, of shape (rows, length, width); where pairs are joint, all four are given."""
+
+
+def check_layer(layer: int, layers: int, model: object) -> None:
+    """Refuse a layer that a model does not have."""
+    if not 0 <= layer <= layers:
+        raise SettingError(f"layer {layer} is not there: {model} has layers 0 (embeddings) to {layers}.")
+
+
+def max_length(config: Any, longest: int | None) -> int:
+    """How many positions, special tokens included, a model can take; `longest` is what its tokenizer says."""
+    limits = [longest, getattr(config, "max_position_embeddings", None)]
+    if limits[1] is not None and config.model_type in _POSITIONS_AFTER_PADDING:
+        limits[1] -= config.pad_token_id + 1
+    known = [limit for limit in limits if limit is not None and 0 < limit < _UNLIMITED]
+    return min(known, default=_USUAL_MAX_LENGTH)
+
+
+def prefer_stable_kernels() -> None:
+    """Leave cuDNN's attention out: it plans anew for every shape, and our batches have many shapes."""
+    if torch.cuda.is_available():
+        torch.backends.cuda.enable_cudnn_sdp(False)
+
+
+def device_called(name: str) -> torch.device:
+    """The device of a name; `auto` is a GPU if there is one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if name.startswith("cuda") and not torch.cuda.is_available():
+        raise SettingError("no CUDA device was found. Use --device cpu, or auto.")
+    try:
+        return torch.device(name)
+    except RuntimeError as error:
+        raise SettingError(f"there is no device {name!r}. Use auto, cpu or cuda.") from error
+
+
+def dtype_called(name: str) -> torch.dtype:
+    """The precision of a name."""
+    known = {"auto": torch.float32, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+    if name not in known:
+        raise SettingError(f"`dtype` must be one of {', '.join(known)}, got {name!r}.")
+    return known[name]
+
+
+def moved(model: Movable, device: torch.device, dtype: torch.dtype) -> Movable:
+    """A model or a tensor on a device; one that does not exist here is one sentence."""
+    try:
+        return model.to(device, dtype)
+    except (RuntimeError, NotImplementedError) as error:
+        raise WeftError(f"the model cannot be put on {device}: {first_line(error)}") from error

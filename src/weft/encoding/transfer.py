@@ -1,0 +1,50 @@
+"""Arrays on their way between the host and the device where an encoder's states lie, without waiting for each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from array_api_compat import array_namespace, is_torch_array, to_device
+
+Array = npt.NDArray[Any]
+
+# So many bytes travel to a GPU with the order to copy them.
+_COPIED_AT_ONCE = 1 << 16
+
+
+def is_on_host(array: Any) -> bool:
+    """Whether an array of any library lies where numpy's lie."""
+    return str(getattr(array, "device", "cpu")) == "cpu"
+
+
+def beside(states: Any, array: Array) -> Any:
+    """An array of the host as one of the same library, and on the same device, as `states`."""
+    xp = array_namespace(states)
+    if not (is_torch_array(states) and states.is_cuda):
+        return to_device(xp.asarray(array), getattr(states, "device", "cpu"))
+    tensor = xp.from_numpy(array)
+    if array.nbytes > _COPIED_AT_ONCE:
+        # From memory that may be swapped out a copy begins when the GPU has done everything before it.
+        tensor = tensor.pin_memory()
+    return tensor.to(states.device, non_blocking=True)
+
+
+def to_host(array: Any) -> Callable[[], Array]:
+    """Begin to copy an array to the host; what is returned waits for it and gives it."""
+    if not (is_torch_array(array) and array.is_cuda):
+        there = np.asarray(to_device(array, "cpu"))
+        return lambda: there
+    import torch
+
+    copy = array.to("cpu", non_blocking=True)
+    done: Any = torch.cuda.Event()  # type: ignore[no-untyped-call]
+    done.record()
+
+    def arrived() -> Array:
+        done.synchronize()
+        return np.asarray(copy)
+
+    return arrived

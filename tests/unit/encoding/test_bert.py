@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+import safetensors.torch
+import torch
+import transformers
+
+from models import N_LAYERS, SENTENCES, make_model
+from weft import Aligner
+from weft.encoding.bert import BertEncoder, read_bert
+from weft.encoding.torch import TorchEncoder
+from weft.errors import SettingError, WeftError
+
+WORDS = [tuple(sentence.split()) for sentence in SENTENCES]
+
+
+@pytest.fixture(scope="module", params=["bert", "xlm-roberta"])
+def folder(request, tmp_path_factory):
+    return make_model(tmp_path_factory.mktemp("model") / request.param, request.param)
+
+
+def changed(folder, copy, name, **changes):
+    """A copy of a model with other settings in one of its files."""
+    shutil.copytree(folder, copy)
+    settings = json.loads((copy / name).read_text("utf-8"))
+    (copy / name).write_text(json.dumps({**settings, **changes}), "utf-8")
+    return copy
+
+
+@pytest.mark.parametrize("layer", range(N_LAYERS + 1))
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_the_states_are_those_of_transformers(folder, layer, dtype):
+    ours = BertEncoder(read_bert(folder), layer=layer, dtype=dtype, device="cpu").encode(WORDS)
+    theirs = TorchEncoder(folder, layer=layer, dtype=dtype, device="cpu").encode(WORDS)
+    tolerance = 1e-5 if dtype == "float32" else 0.05
+    torch.testing.assert_close(ours.states, theirs.states, atol=tolerance, rtol=tolerance)
+    assert (ours.words == theirs.words).all()
+    assert (ours.starts == theirs.starts).all()
+
+
+def test_pairs_see_each_other_as_in_transformers(tiny_bert):
+    pairs = [(WORDS[0], WORDS[1]), (WORDS[2], WORDS[0] * 3)]
+    ours = BertEncoder(read_bert(tiny_bert), layer=2, device="cpu", joint=True).encode_pairs(pairs)
+    theirs = TorchEncoder(tiny_bert, layer=2, device="cpu", joint=True).encode_pairs(pairs)
+    torch.testing.assert_close(ours.states, theirs.states)
+
+
+def test_long_sentences_have_the_same_windows(folder):
+    long = [WORDS[0] * 40]
+    ours, theirs = BertEncoder(read_bert(folder), layer=1), TorchEncoder(folder, layer=1)
+    assert ours.window == theirs.window
+    torch.testing.assert_close(ours.encode(long).states, theirs.encode(long).states)
+
+
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_activations(tiny_bert, tmp_path, activation):
+    folder = changed(tiny_bert, tmp_path / "m", "config.json", hidden_act=activation)
+    ours = BertEncoder(read_bert(folder), layer=3, device="cpu").encode(WORDS)
+    torch.testing.assert_close(ours.states, TorchEncoder(folder, layer=3, device="cpu").encode(WORDS).states)
+
+
+def test_weights_that_were_saved_with_a_head(tiny_bert, tmp_path):
+    model = transformers.BertForMaskedLM.from_pretrained(tiny_bert)
+    model.save_pretrained(tmp_path)
+    shutil.copy(tiny_bert / "tokenizer.json", tmp_path)
+    assert any(name.startswith("bert.") for name in safetensors.torch.load_file(tmp_path / "model.safetensors"))
+    ours = BertEncoder(read_bert(tmp_path), layer=2, device="cpu").encode(WORDS)
+    torch.testing.assert_close(ours.states, TorchEncoder(tiny_bert, layer=2, device="cpu").encode(WORDS).states)
+
+
+@pytest.mark.parametrize(
+    ("file", "changes"),
+    [
+        ("config.json", {"hidden_act": "silu"}),
+        ("config.json", {"model_type": "roberta"}),
+        ("config.json", {"position_embedding_type": "relative_key"}),
+        ("config.json", {"num_hidden_layers": N_LAYERS + 1}),
+        ("config.json", {"vocab_size": 1_000_000}),
+    ],
+)
+def test_what_is_not_known_is_left_to_transformers(tiny_bert, tmp_path, file, changes):
+    assert read_bert(changed(tiny_bert, tmp_path / "m", file, **changes)) is None
+
+
+@pytest.mark.parametrize("lower_case", [False, True])
+def test_a_tokenizer_whose_files_contradict_each_other_is_left_to_transformers(tiny_bert, tmp_path, lower_case):
+    rules = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None}
+    folder = changed(tiny_bert, tmp_path / "a", "tokenizer.json", normalizer={**rules, "lowercase": True})
+    folder = changed(folder, tmp_path / "b", "tokenizer_config.json", do_lower_case=lower_case)
+    assert (read_bert(folder) is not None) == lower_case
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
+@pytest.mark.parametrize("content", [None, b"", b"[1]", b"\x00\xff"])
+def test_missing_and_damaged_files_end_in_a_sentence(tiny_bert, tmp_path, file, content):
+    broken = tmp_path / "m"
+    shutil.copytree(tiny_bert, broken)
+    (broken / file).unlink()
+    if content is not None:
+        (broken / file).write_bytes(content)
+    assert read_bert(broken) is None
+    with pytest.raises(WeftError, match=r"cannot load|tokenizer"):
+        Aligner.from_pretrained(broken, layer=1, device="cpu").align("das ist", "that is")
+
+
+def test_settings_that_make_no_sense(tiny_bert):
+    model = read_bert(tiny_bert)
+    with pytest.raises(SettingError, match=r"layer 4 is not there: .* has layers 0 \(embeddings\) to 3"):
+        BertEncoder(model, layer=4)
+    with pytest.raises(SettingError, match="`dtype` must be one of"):
+        BertEncoder(model, layer=1, dtype="int8")
+
+
+def test_nobody_waits_for_transformers(tiny_bert):
+    code = (
+        "import sys; from weft import Aligner; "
+        f"Aligner.from_pretrained({str(tiny_bert)!r}, layer=2, device='cpu').align('das ist gut', 'that is good'); "
+        "print('torch' in sys.modules, 'transformers' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "False"]
