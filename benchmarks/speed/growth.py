@@ -61,7 +61,7 @@ def measured(model: str, size: int, pairs: int, words: int) -> Run:
 
 
 def drawn(title: str, label: str, runs: list[Run], left: int) -> str:
-    """Two lines over a logarithmic axis: seconds (solid) and megabytes (dashed), each by its largest value."""
+    """Two lines over a logarithmic axis: seconds (solid; logarithmic too), and megabytes (dashed; from 0)."""
     from math import log10
 
     width, height = 300, 180
@@ -73,13 +73,19 @@ def drawn(title: str, label: str, runs: list[Run], left: int) -> str:
         ("MB", "#d55e00", "5 4", [run.megabytes for run in runs]),
     )
     for number, (unit, colour, dashes, values) in enumerate(lines):
-        most = max(values)
-        heights = [40 + height * (1 - value / most) for value in values]
+        least, most = min(values), max(values)
+        if unit == "seconds":
+            shares = [log10(value / least) / max(log10(most / least), 1e-9) for value in values]
+        else:
+            shares = [value / most for value in values]
+        heights = [40 + height * (1 - share) for share in shares]
         points = " ".join(f"{x:.0f},{y:.0f}" for x, y in zip(across, heights, strict=True))
         parts.append(
             f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dashes}"/>'
         )
-        parts.append(f'<text x="{left + 45 + 130 * number}" y="36" fill="{colour}">{unit}, up to {most:,.0f}</text>')
+        parts.append(
+            f'<text x="{left + 45 + 130 * number}" y="36" fill="{colour}">{unit}, {least:,.0f} to {most:,.0f}</text>'
+        )
     ticks = zip(across, runs, strict=True)
     parts += [f'<text x="{x:.0f}" y="{height + 58}" text-anchor="middle">{run.size:,}</text>' for x, run in ticks]
     parts.append(f'<path d="M{left + 40} 40 V{height + 40} H{left + 40 + width}" fill="none" stroke="#888"/>')
@@ -101,6 +107,11 @@ def main() -> None:
     for size in map(int, options.words.split(",")):
         by_words.append(measured(options.model, size, TOTAL_WORDS // size, size))
         print(f"{by_words[-1].pairs:9,} pairs of {size:5,} words: {_described(by_words[-1])}", flush=True)
+    draw(by_pairs, by_words)
+
+
+def draw(by_pairs: list[Run], by_words: list[Run]) -> None:
+    """Both pictures side by side, as `growth.svg` beside this file."""
     pictures = drawn("Pairs", f"pairs of {PAIR_WORDS} words", by_pairs, 0) + drawn(
         "Words", f"words of a sentence, {TOTAL_WORDS:,} words in all", by_words, 400
     )
