@@ -14,6 +14,8 @@ from array_api_compat import to_device
 
 from weft.encoding.batching import in_order
 from weft.encoding.encoder import Encoded, Encoder
+from weft.encoding.preparation import Prepared, distinct
+from weft.encoding.subwords import IntArray
 from weft.errors import SettingError
 from weft.extraction.choices import Cost, Scores
 from weft.extraction.extractor import begin
@@ -100,21 +102,39 @@ class Aligner:
         What is returned gives the alignments. Until it is called a GPU is at work, and Python is free.
         """
         pairs = [pair for pair in chunk if pair.source and pair.target]
-        lane = self.encoder.lane()
-        with lane:
-            begun = begin(*encode_pairs(self.encoder, pairs), self.settings, scores=scores) if pairs else list
+        end = self._begin(partial(encode_pairs, self.encoder, pairs), scores) if pairs else list
 
         def links() -> list[Alignment]:
-            with lane:
-                found = begun()
+            found = end()
             if scores is not Scores.NONE:
                 found = [_with_pair_score(alignment, pair) for alignment, pair in zip(found, pairs, strict=True)]
-            if len(pairs) == len(chunk):
-                return found
-            rest, nothing = iter(found), Alignment(score=None if scores is Scores.NONE else 0.0)
-            return [next(rest) if pair.source and pair.target else nothing for pair in chunk]
+            nothing = Alignment(score=None if scores is Scores.NONE else 0.0)
+            return _spread(found, [bool(pair.source and pair.target) for pair in chunk], nothing)
 
         return links
+
+    def start_prepared(self, chunk: Prepared) -> Callable[[], list[Alignment]]:
+        """The same for a chunk whose subwords are known, and without scores."""
+        encoder: Any = self.encoder  # one that has a `preparation`
+
+        def encode() -> tuple[Encoded, IntArray]:
+            return encoder.encode_subwords(chunk.subwords), chunk.pairs
+
+        end = self._begin(encode, Scores.NONE) if len(chunk.pairs) else list
+        return lambda: _spread(end(), chunk.filled, Alignment())
+
+    def _begin(
+        self, encode: Callable[[], tuple[Encoded, Sequence[tuple[int, int]] | IntArray]], scores: Scores
+    ) -> Callable[[], list[Alignment]]:
+        lane = self.encoder.lane()
+        with lane:
+            found = begin(*encode(), self.settings, scores=scores)
+
+        def end() -> list[Alignment]:
+            with lane:
+                return found()
+
+        return end
 
     def similarity(self, source: Sentence, target: Sentence, *, kind: str = "cosine") -> npt.NDArray[np.float32]:
         """How similar the words are: cosine or dot product of their closest subwords, shape (source, target)."""
@@ -137,15 +157,20 @@ def encode_pairs(encoder: Encoder, pairs: Sequence[SentencePair]) -> tuple[Encod
 
     What occurs twice is encoded once: sentences, or whole pairs where an encoder reads both sentences together.
     """
+    sentences, numbers = distinct(pairs, joint=encoder.joint)
     if encoder.joint:
-        places: dict[tuple[Words, Words], int] = {}
-        firsts = [places.setdefault((pair.source, pair.target), 2 * len(places)) for pair in pairs]
-        return encoder.encode_pairs(list(places)), [(first, first + 1) for first in firsts]
-    numbers: dict[Words, int] = {}
-    both = [
-        (numbers.setdefault(pair.source, len(numbers)), numbers.setdefault(pair.target, len(numbers))) for pair in pairs
-    ]
-    return encoder.encode(list(numbers)), both
+        return encoder.encode_pairs(list(zip(sentences[::2], sentences[1::2], strict=True))), numbers
+    return encoder.encode(sentences), numbers
+
+
+def _spread(
+    found: list[Alignment], filled: Sequence[bool] | npt.NDArray[np.bool_], empty: Alignment
+) -> list[Alignment]:
+    """Alignments of pairs as those of all lines."""
+    if len(found) == len(filled):
+        return found
+    rest = iter(found)
+    return [next(rest) if there else empty for there in filled]
 
 
 def _words(pair: Pair) -> SentencePair:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 
 class WeftError(Exception):
@@ -18,6 +20,11 @@ class FormatError(WeftError):
         self.path = path
         self.line = line
         self.byte = byte
+        self._message = message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel between processes."""
+        return partial(FormatError, byte=self.byte), (self.path, self.line, self._message)
 
 
 class LineCountError(WeftError):

@@ -6,7 +6,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -47,6 +47,7 @@ from weft.extraction.choices import Scores
 from weft.text.pairs import PairFormat
 
 if TYPE_CHECKING:
+    from weft.distributed.ahead import ReadAhead
     from weft.distributed.shards import ShardedRun
     from weft.distributed.workers import Workers
 
@@ -168,25 +169,36 @@ def _in_one_go(
     """From anywhere to anywhere; nothing is kept of a run that does not end well."""
     from weft.distributed.chunks import cut
 
-    description = workers.describe()
-    _say_all(description.remarks)
     at_terminal = input == "-" and sys.stdin is not None and sys.stdin.isatty()
-    records = job.read(input, target, bad_lines)
     total = long = 0
-    with open_output(output) as write:
-
-        def finished() -> Iterator[int]:
-            nonlocal total, long
+    with _ahead(job, input, target, workers) as ahead:
+        description = workers.describe()
+        _say_all(description.remarks)
+        if ahead and description.preparation:
+            chunks = ahead.chunks(description.chunk_words, description.preparation, bad_lines)
+        else:
             # Who types a line wants its links before typing the next one.
-            chunks = cut(records, 1 if at_terminal else description.chunk_words)
-            for done in workers.align(chunks, at_once=1 if at_terminal else None):
-                write(done.output)
-                total += done.lines
-                long += done.long_sentences
-                yield done.lines
+            chunks = cut(job.read(input, target, bad_lines), 1 if at_terminal else description.chunk_words)
+        with open_output(output) as write:
 
-        _run(counted(finished(), "pairs", quiet=on_screen(output) or at_terminal, size=int))
+            def finished() -> Iterator[int]:
+                nonlocal total, long
+                for done in workers.align(chunks, at_once=1 if at_terminal else None):
+                    write(done.output)
+                    total += done.lines
+                    long += done.long_sentences
+                    yield done.lines
+
+            _run(counted(finished(), "pairs", quiet=on_screen(output) or at_terminal, size=int))
     return total, long
+
+
+def _ahead(job: AlignJob, input: str, target: str | None, workers: Workers) -> ReadAhead | AbstractContextManager[None]:
+    """A process that reads the text for a GPU, begun before the model is loaded; or none."""
+    from weft.distributed.ahead import ReadAhead, is_worth_it
+
+    worth = workers.alone and job.may_use_gpu() and not job.needs_words and is_worth_it(input, target)
+    return ReadAhead(job, input, target) if worth else nullcontext()
 
 
 def _in_shards(

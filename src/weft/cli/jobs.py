@@ -47,6 +47,12 @@ class AlignJob:
         wanted = self.output_format is OutputFormat.JSONL and self.scores is Scores.NONE
         return Scores.CALIBRATED if wanted else self.scores
 
+    @property
+    def needs_words(self) -> bool:
+        """Whether the words of a line are looked at again once it is aligned, for scores or for what is written."""
+        links_alone = self.output_format in (OutputFormat.PHARAOH, OutputFormat.NAACL)
+        return not links_alone or self.computed_scores is not Scores.NONE
+
     def segmenters(self) -> tuple[Segmenter, Segmenter] | None:
         """How raw text is cut into words, if it is raw."""
         if not self.raw:
@@ -91,8 +97,11 @@ class AlignWorker:
 
     def start(self, chunk: Chunk) -> Callable[[], Finished]:
         """Begin to align a chunk, all of it at once; what is returned gives the result."""
-        pairs = [record.pair for record in chunk.items]
-        links = self._aligner.start_chunk(pairs, scores=self._job.computed_scores)
+        if chunk.prepared is not None:
+            links = self._aligner.start_prepared(chunk.prepared)
+        else:
+            pairs = [record.pair for record in chunk.items]
+            links = self._aligner.start_chunk(pairs, scores=self._job.computed_scores)
         return lambda: self._written(chunk, links())
 
     def _written(self, chunk: Chunk, alignments: Sequence[Alignment]) -> Finished:
@@ -115,8 +124,13 @@ class AlignWorker:
 
         encoder = self._aligner.encoder
         if self._description is None:
+            ahead = getattr(encoder, "outruns_python", False) and not self._job.needs_words
             self._description = Description(
-                self._remarks(), encoder.chunk_words, encoder.chunks_at_once, encoder.threads
+                self._remarks(),
+                encoder.chunk_words,
+                encoder.chunks_at_once,
+                encoder.threads,
+                encoder.preparation if ahead else None,  # type: ignore[attr-defined]
             )
         return self._description
 

@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import Any, Protocol
 
 from weft.aligner import cut_into_chunks
+from weft.encoding.preparation import Preparation, Prepared
 from weft.errors import FormatError, SettingError, WeftError
 from weft.types import SentencePair
 
@@ -27,10 +28,14 @@ class Item(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some lines that follow each other; `first` is the number of the first one, from 1."""
+    """Some lines that follow each other; `first` is the number of the first one, from 1.
+
+    Where somebody `prepared` them, nothing is left of the items but their number.
+    """
 
     first: int
     items: Sequence[Any]
+    prepared: Prepared | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,8 @@ class Description:
     chunk_words: int
     chunks_at_once: int = 1
     threads: bool = False
+    preparation: Preparation | None = None
+    """How to prepare its text elsewhere, if that is worth a process and nobody needs the words again."""
 
 
 @dataclass(frozen=True, slots=True)

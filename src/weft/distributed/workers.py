@@ -38,6 +38,11 @@ class Workers:
         self._own: Worker | None = None
         self._description: Description | None = None
 
+    @property
+    def alone(self) -> bool:
+        """Whether all is done in this process."""
+        return self._count == 1
+
     def __enter__(self) -> Workers:
         if self._count > 1:
             # A forked copy of a process that has used CUDA or threads is broken from the start.
@@ -142,10 +147,15 @@ def _begin(job: Job, places: Any) -> None:
     gpu = places.get()
     if gpu is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = gpu
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it too, and ends its workers in order
     logging.getLogger("weft").addHandler(_Remembering())
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    live_as_long_as_parent()
     _job = job
+
+
+def live_as_long_as_parent() -> None:
+    """Leave Ctrl-C to the parent, which hears it too and ends its processes in order; and do not outlive it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
 
 
 def _leave_with_parent() -> None:
@@ -183,7 +193,7 @@ def _portable_errors() -> Iterator[None]:
 @_portable_errors()
 def _describe() -> Description:
     said = _loaded().describe()
-    return replace(said, remarks=[*_warnings, *said.remarks])
+    return replace(said, remarks=[*_warnings, *said.remarks], preparation=None)
 
 
 @_portable_errors()

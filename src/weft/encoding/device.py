@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from weft.encoding.encoder import TransformerEncoder
 from weft.encoding.layout import Batch
-from weft.encoding.subwords import Tokenizer
+from weft.encoding.subwords import FastTokenizer, Tokenizer
 from weft.errors import MissingExtraError, SettingError, WeftError, first_line
 
 try:
@@ -56,6 +56,7 @@ class DeviceEncoder(TransformerEncoder):
     def _work_on_gpu(self) -> None:
         """Two chunks at a time: the GPU encodes one while Python reads the next and writes down the one before."""
         self.chunk_words, self.chunks_at_once = _CUDA_CHUNK_WORDS, _CHUNKS_AT_ONCE
+        self.outruns_python = isinstance(self.tokenizer, FastTokenizer)  # others would import their library there too
         torch.cuda.synchronize(self.device)  # other streams must not begin before the weights are there
         stream: Any = torch.cuda.Stream
         self._streams = cycle([stream(self.device) for _ in range(self.chunks_at_once)])

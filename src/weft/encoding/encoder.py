@@ -14,6 +14,7 @@ import numpy as np
 
 from weft.encoding.batching import token_batches
 from weft.encoding.layout import Batch, Rows, laid_out
+from weft.encoding.preparation import Preparation
 from weft.encoding.subwords import IntArray, Subwords, Tokenizer
 from weft.encoding.transfer import beside
 from weft.encoding.windows import Window, n_windows, windows, windows_abreast
@@ -74,6 +75,9 @@ class Encoder(Protocol):
 class TransformerEncoder(ABC):
     """Tokenise, cut into windows, batch by length, run, and put the states back in order."""
 
+    outruns_python = False
+    """Whether preparing its text is worth a process of its own."""
+
     def __init__(
         self, tokenizer: Tokenizer, *, width: int, max_length: int, batch_tokens: int, joint: bool = False
     ) -> None:
@@ -85,6 +89,7 @@ class TransformerEncoder(ABC):
         self.joint = joint
         self.chunk_words = CHUNK_WORDS
         self.chunks_at_once, self.threads = 1, False
+        self.preparation = Preparation(tokenizer, joint)
         self.long_sentences = 0
         self._counting = Lock()
 
@@ -99,6 +104,10 @@ class TransformerEncoder(ABC):
     def encode_pairs(self, pairs: Sequence[tuple[Words, Words]]) -> Encoded:
         """Encode pairs whose sentences see each other; sentences 2k and 2k + 1 of the result are pair k."""
         return self._encode(self.tokenizer.split(list(chain.from_iterable(pairs))), sides=2)
+
+    def encode_subwords(self, subwords: Subwords) -> Encoded:
+        """Encode what was prepared elsewhere (`preparation`)."""
+        return self._encode(subwords, sides=2 if self.joint else 1)
 
     def batches(self, pairs: Sequence[tuple[Words, Words]]) -> Iterator[Batch]:
         """The batches that these pairs would be encoded in, for whoever wants to look inside a model."""

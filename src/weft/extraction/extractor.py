@@ -38,7 +38,7 @@ _new_link: Callable[[Iterable[object]], Link] = partial(tuple.__new__, Link)
 
 def extract(
     encoded: Encoded,
-    pairs: Sequence[tuple[int, int]],
+    pairs: Sequence[tuple[int, int]] | IntArray,
     settings: ExtractionSettings,
     *,
     scores: Scores | str = Scores.NONE,
@@ -49,7 +49,7 @@ def extract(
 
 def begin(
     encoded: Encoded,
-    pairs: Sequence[tuple[int, int]],
+    pairs: Sequence[tuple[int, int]] | IntArray,
     settings: ExtractionSettings,
     *,
     scores: Scores | str = Scores.NONE,

@@ -1,0 +1,82 @@
+"""Text read and cut into subwords by a process of its own, ahead of the one that aligns; a GPU outruns one Python."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING
+
+from weft.distributed.chunks import Chunk, Job, cut, portable
+from weft.distributed.workers import live_as_long_as_parent
+from weft.errors import FormatError, WeftError
+
+if TYPE_CHECKING:
+    from weft.encoding.preparation import Preparation
+
+# A smaller text is read before another process has begun.
+_WORTH_IT = 1 << 20
+
+
+def is_worth_it(path: str, target: str | None) -> bool:
+    """Whether there is a GPU, as far as one can tell without asking it, and more text than a moment's."""
+    paths = [name for name in (path, target) if name is not None]
+    return (
+        os.path.exists("/dev/nvidiactl")
+        and all(os.path.isfile(name) for name in paths)
+        and sum(map(os.path.getsize, paths)) > _WORTH_IT
+    )
+
+
+class ReadAhead:
+    """A process that prepares chunks, one ahead of those that were taken. Use it in a `with` block."""
+
+    def __init__(self, job: Job, path: str, target: str | None) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._here, self._there = context.Pipe()
+        arguments = (self._there, job, path, target)
+        self._process = context.Process(target=_prepare_chunks, args=arguments, daemon=True)
+
+    def __enter__(self) -> ReadAhead:
+        self._process.start()
+        self._there.close()  # so that the end of the process is the end of the pipe
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._here.close()
+        self._process.terminate()
+        self._process.join()
+
+    def chunks(self, words: int, prepare: Preparation, on_error: Callable[[FormatError], None]) -> Iterator[Chunk]:
+        """What `cut` would give, prepared; bad lines are handed over before the chunk that they are in."""
+        try:
+            self._here.send((words, prepare))
+            while (sent := self._here.recv()) is not None:
+                if isinstance(sent, WeftError | OSError):
+                    raise sent
+                chunk, bad_lines = sent
+                for error in bad_lines:
+                    on_error(error)
+                yield chunk
+        except (EOFError, ConnectionError) as error:
+            raise WeftError("the process that reads the text was killed, perhaps because memory ran out.") from error
+
+
+def _prepare_chunks(parent: Connection, job: Job, path: str, target: str | None) -> None:
+    """All of the other process: chunks with their bad lines, then None; or the error that ended it."""
+    live_as_long_as_parent()
+    bad_lines: list[FormatError] = []
+    try:
+        words, prepare = parent.recv()
+        for chunk in cut(job.read(path, target, bad_lines.append), words):
+            prepared = prepare([item.pair for item in chunk.items])
+            parent.send((Chunk(chunk.first, range(len(chunk.items)), prepared), tuple(bad_lines)))
+            bad_lines.clear()
+        parent.send(None)
+    except WeftError as error:
+        parent.send(portable(error))
+    except (EOFError, ConnectionError):
+        pass  # nobody wants the rest
+    except OSError as error:
+        parent.send(error)

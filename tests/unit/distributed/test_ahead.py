@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import gzip
+import os
+import signal
+
+import numpy as np
+import pytest
+
+from weft.cli.jobs import AlignJob
+from weft.distributed.ahead import ReadAhead, is_worth_it
+from weft.distributed.chunks import cut
+from weft.encoding.preparation import Preparation
+from weft.encoding.subwords import FastTokenizer
+from weft.errors import FormatError, LineCountError, WeftError
+from weft.models.loading import model_folder
+
+WORDS = 40
+LINES = [
+    "das ist gut ||| that is good",
+    "no bars here",
+    "das ist gut ||| that is good",
+    "wir gehen nach Hause ||| we are going home",
+    "",
+    "allein |||",
+] * 40
+
+
+@pytest.fixture(scope="module")
+def preparation():
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(model_folder("weft-mini") / "tokenizer.json"))
+    return Preparation(FastTokenizer(tokenizer), joint=True)
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "pairs"
+    path.write_text("\n".join(LINES) + "\n", "utf-8")
+    return str(path)
+
+
+def test_chunks_and_bad_lines_are_those_of_one_process(text, preparation):
+    job, seen, known = AlignJob("weft-mini", {}), [], []
+    expected = list(cut(job.read(text, None, known.append), WORDS))
+    with ReadAhead(job, text, None) as ahead:
+        chunks = list(ahead.chunks(WORDS, preparation, seen.append))
+    assert len(chunks) == len(expected) > 5
+    assert [str(error) for error in seen] == [str(error) for error in known]
+    assert all(isinstance(error, FormatError) and error.line for error in seen)
+    for ours, theirs in zip(chunks, expected, strict=True):
+        assert (ours.first, len(ours.items)) == (theirs.first, len(theirs.items))
+        prepared = preparation([item.pair for item in theirs.items])
+        assert ours.prepared.pairs.tolist() == prepared.pairs.tolist()
+        assert ours.prepared.filled.tolist() == prepared.filled.tolist()
+        for array in ("ids", "words", "starts"):
+            np.testing.assert_array_equal(getattr(ours.prepared.subwords, array), getattr(prepared.subwords, array))
+
+
+def test_bad_lines_come_before_the_chunk_they_are_in(text, preparation):
+    seen = []
+    with ReadAhead(AlignJob("weft-mini", {}), text, None) as ahead:
+        for chunk in ahead.chunks(WORDS, preparation, seen.append):
+            last = chunk.first + len(chunk.items) - 1
+            assert len(seen) == sum(not line or line.startswith(("no", "allein")) for line in LINES[:last])
+
+
+def test_what_ends_reading_ends_the_run(tmp_path, text, preparation):
+    short, damaged = tmp_path / "short", tmp_path / "damaged.gz"
+    short.write_text("eins\n")
+    damaged.write_bytes(gzip.compress("\n".join(LINES).encode())[:-20])
+    cases = [
+        (text, str(short), WeftError, "must belong together"),
+        (str(damaged), None, WeftError, "damaged"),
+        (str(tmp_path / "missing"), None, FileNotFoundError, "missing"),
+    ]
+    for path, target, kind, message in cases:
+        with ReadAhead(AlignJob("weft-mini", {}), path, target) as ahead, pytest.raises(kind, match=message):
+            list(ahead.chunks(WORDS, preparation, lambda error: None))
+    assert issubclass(LineCountError, WeftError)
+
+
+def test_a_strict_listener_ends_the_run_and_the_process(text, preparation):
+    def strict(error):
+        raise error
+
+    with ReadAhead(AlignJob("weft-mini", {}), text, None) as ahead, pytest.raises(FormatError, match="pairs:2:"):
+        list(ahead.chunks(WORDS, preparation, strict))
+    assert not ahead._process.is_alive()
+
+
+def test_a_killed_reader_is_told_in_a_sentence(text, preparation):
+    with ReadAhead(AlignJob("weft-mini", {}), text, None) as ahead:
+        chunks = ahead.chunks(1, preparation, lambda error: None)
+        next(chunks)
+        os.kill(ahead._process.pid, signal.SIGKILL)
+        with pytest.raises(WeftError, match="the process that reads the text was killed"):
+            list(chunks)
+
+
+def test_it_is_not_worth_it_for_little_or_for_pipes(tmp_path, monkeypatch):
+    large, small = tmp_path / "large", tmp_path / "small"
+    large.write_bytes(bytes(2 << 20))
+    small.write_bytes(b"x")
+    exists = os.path.exists
+    monkeypatch.setattr(os.path, "exists", lambda path: path == "/dev/nvidiactl" or exists(path))
+    assert is_worth_it(str(large), None)
+    assert is_worth_it(str(small), str(large))
+    assert not is_worth_it(str(small), None)
+    assert not is_worth_it("-", None)
+    monkeypatch.setattr(os.path, "exists", lambda path: path != "/dev/nvidiactl" and exists(path))
+    assert not is_worth_it(str(large), None)
