@@ -182,15 +182,7 @@ def _collect_seldom() -> None:
 
 def _model_identity(model: str) -> str:
     """A model's name, and a checksum of its files: a folder may hold another model tomorrow."""
-    from weft.models.loading import folder_checksum, model_folder
+    from weft.models.loading import cached_folder, folder_checksum, model_folder
 
-    folder = model_folder(model) or _snapshot(model)
+    folder = model_folder(model) or cached_folder(model)
     return model if folder is None else f"{Path(model).name} ({folder_checksum(folder)})"
-
-
-def _snapshot(model: str) -> Path | None:
-    """Where the hub's library keeps the version of a model that was loaded."""
-    from huggingface_hub import try_to_load_from_cache
-
-    config = try_to_load_from_cache(model, "config.json")
-    return Path(config).parent if isinstance(config, str) else None

@@ -1,13 +1,14 @@
 """The layers of BERT and XLM-R by themselves, so that nobody waits for a library of all models to be imported.
 
 The numbers are those of transformers up to rounding. What this file does not know (another activation, relative
-positions, old names of weights) it leaves to `weft.encoding.torch`.
+positions, weights in several files) it leaves to `weft.encoding.torch`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -34,6 +35,7 @@ except ImportError as error:  # pragma: no cover - a test without the extra cove
 Tensor = torch.Tensor
 _FAMILY = ("bert", "xlm-roberta")
 _PREFIXES = ("", "bert.", "roberta.")  # encoders, and encoders that were saved with a head
+_NORMS = (("weight", "bias"), ("gamma", "beta"))  # the second in files that come from the first BERT
 _NEEDED = {
     "hidden_size", "layer_norm_eps", "max_position_embeddings", "num_attention_heads", "num_hidden_layers",
     "pad_token_id", "vocab_size",
@@ -130,8 +132,22 @@ def _reader(path: Path, config: Mapping[str, Any]) -> Callable[[str], Tensor] | 
     except (OSError, SafetensorError):
         return None
     names, there = list(tensor_names(config["num_hidden_layers"])), set(file.keys())
-    prefix = next((prefix for prefix in _PREFIXES if all(prefix + name in there for name in names)), None)
-    return None if prefix is None else lambda name: file.get_tensor(prefix + name)
+    for prefix in _PREFIXES:
+        for norm in _NORMS:
+            spelt = {name: _spelt(prefix + name, norm) for name in names}
+            if there.issuperset(spelt.values()):
+                return partial(_read, file, spelt)
+    return None
+
+
+def _spelt(name: str, norm: tuple[str, str]) -> str:
+    weight, bias = norm
+    return name.replace("LayerNorm.weight", f"LayerNorm.{weight}").replace("LayerNorm.bias", f"LayerNorm.{bias}")
+
+
+def _read(file: Any, spelt: Mapping[str, str], name: str) -> Tensor:
+    tensor: Tensor = file.get_tensor(spelt[name])
+    return tensor
 
 
 def _looked_up(tensors: Mapping[str, Tensor], config: dict[str, Any]) -> Callable[[str], Tensor] | None:

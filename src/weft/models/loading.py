@@ -61,6 +61,18 @@ def model_folder(model: str | Path) -> Path | None:
     return Path(model) if str(model) and Path(model).is_dir() else None
 
 
+def cached_folder(model: str) -> Path | None:
+    """Where the hub's library keeps a model that was loaded before."""
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        config = try_to_load_from_cache(model, "config.json")
+    except HFValidationError:  # not a name that a model could have
+        return None
+    return Path(config).parent if isinstance(config, str) else None
+
+
 def _load_onnx(folder: Path, stored: dict[str, Any], layer: int | None, batch_tokens: int | None) -> Encoder:
     from weft.encoding.onnx import OnnxEncoder
 
@@ -82,7 +94,8 @@ def _load_torch(
 
     options["joint"] = stored.get("joint", False)
     layer = stored.get("layer") if layer is None else layer
-    known = read_bert(folder, graph_tensors(folder)) if folder else None
+    where = folder or cached_folder(str(model))
+    known = read_bert(where, graph_tensors(where)) if where else None
     if known:
         return BertEncoder(known, layer=likely_layer(model, known.config) if layer is None else layer, **options)
     from weft.encoding.torch import TorchEncoder, load_config

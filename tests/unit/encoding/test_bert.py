@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -71,6 +72,40 @@ def test_weights_that_were_saved_with_a_head(tiny_bert, tmp_path):
     assert any(name.startswith("bert.") for name in safetensors.torch.load_file(tmp_path / "model.safetensors"))
     ours = BertEncoder(read_bert(tmp_path), layer=2, device="cpu").encode(WORDS)
     torch.testing.assert_close(ours.states, TorchEncoder(tiny_bert, layer=2, device="cpu").encode(WORDS).states)
+
+
+def test_weights_with_the_names_of_the_first_bert(tiny_bert, tmp_path):
+    folder = changed(tiny_bert, tmp_path / "m", "config.json")
+    weights = safetensors.torch.load_file(folder / "model.safetensors")
+    old = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}
+    for new_name, old_name in old.items():
+        weights = {
+            f"bert.{name}".replace("bert.bert.", "bert.").replace(new_name, old_name): value
+            for name, value in weights.items()
+        }
+    safetensors.torch.save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    ours = BertEncoder(read_bert(folder), layer=2, device="cpu").encode(WORDS)
+    torch.testing.assert_close(ours.states, TorchEncoder(folder, layer=2, device="cpu").encode(WORDS).states)
+    torch.testing.assert_close(ours.states, TorchEncoder(tiny_bert, layer=2, device="cpu").encode(WORDS).states)
+
+
+def test_a_model_that_the_hub_gave_before_is_found_without_it(tiny_bert, tmp_path):
+    kept = tmp_path / "hub" / "models--some--bert"
+    shutil.copytree(tiny_bert, kept / "snapshots" / "abc")
+    (kept / "refs").mkdir()
+    (kept / "refs" / "main").write_text("abc")
+    code = (
+        "import sys; from weft import Aligner; "
+        "found = Aligner.from_pretrained('some/bert', layer=2, device='cpu'); "
+        "first = found.align('das ist gut', 'that is good').links[0][:2]; "
+        "print(type(found.encoder).__name__, 'transformers' in sys.modules, first)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+        env={**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"},
+    )  # fmt: skip
+    there = Aligner.from_pretrained(tiny_bert, layer=2, device="cpu").align("das ist gut", "that is good").links[0][:2]
+    assert done.stdout.strip() == f"BertEncoder False {there}"
 
 
 @pytest.mark.parametrize(
