@@ -47,7 +47,10 @@ def _counts(model: FlatBert, path: Path, device: str, apart: bool) -> np.ndarray
             for k in range(len(group.pairs)):
                 n, m = int(group.inside[0][k].sum()), int(group.inside[1][k].sum())
                 total += _pair_counts(
-                    weakest[k, :n, :m], group.guide[k, :n, :m], group.words[0][k, :n], group.words[1][k, :m]
+                    weakest[k, :n, :m],
+                    (group.guide | group.possible)[k, :n, :m],
+                    group.words[0][k, :n],
+                    group.words[1][k, :m],
                 )
     return total
 

@@ -34,10 +34,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--silver-weight", type=float, default=0.5)
     parser.add_argument("--cross", type=float, default=0.3, help="weight of the cross entropy beside SO")
     parser.add_argument("--stray", type=float, default=0.0, help="weight of links between words that have none")
+    parser.add_argument("--possible", choices=("sure", "free", "wrong"), default="sure", help="what possible links are")
     parser.add_argument("--apart", type=float, default=0.1)
     parser.add_argument("--masking", type=float, default=0.05, help="share of tokens replaced by a mask in gold")
     parser.add_argument("--dropout", type=float, default=0.0, help="share of activations dropped")
     parser.add_argument("--all", action="store_true", help="train on what was held out too; keep the last weights")
+    parser.add_argument("--last", action="store_true", help="keep the last weights, not those that score best")
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args()
 
@@ -85,7 +87,12 @@ class Finetuning:
         for group in batch.groups:
             forward, backward = both_ways(states, group)
             guide = denoised(forward, backward, group) if silver else group.guide
-            loss, count = alignment_loss(forward, backward, guide, self.options.cross, stray=self.options.stray)
+            possible = group.possible if self.options.possible == "free" else None
+            if self.options.possible == "sure" and not silver:
+                guide = guide | group.possible
+            loss, count = alignment_loss(
+                forward, backward, guide, self.options.cross, stray=self.options.stray, possible=possible
+            )
             total, linked = total + loss, linked + count
         return total / linked.clamp(min=1)
 
@@ -102,7 +109,7 @@ class Finetuning:
                 scores = held_out_aer(self.model, options.packed / "held", self.device)
                 print(f"epoch {step / epoch:.1f} {scores}", flush=True)
                 history.append({"step": step, "held": scores})
-                if options.all or scores["joint"]["mean"] < best:  # type: ignore[index]
+                if options.all or options.last or scores["joint"]["mean"] < best:  # type: ignore[index]
                     best = scores["joint"]["mean"]  # type: ignore[index]
                     save(
                         self.model,

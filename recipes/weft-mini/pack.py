@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from itertools import chain
 from multiprocessing import Pool
 from pathlib import Path
@@ -59,18 +59,24 @@ def silver_rows(language: str, work: Path, generator: random.Random) -> Iterator
             yield tuple(source.split(" ")), tuple(target.split(" ")), links
 
 
-def pack_rows(path: Path, rows: Sequence[Row], tokenizer: FastTokenizer) -> int:
-    """Cut words into pieces and write those pairs that are neither too long nor without links."""
+def pack_rows(
+    path: Path, rows: Sequence[Row], tokenizer: FastTokenizer, possible: Sequence[Set[tuple[int, int]]] = ()
+) -> int:
+    """Cut words into pieces and write those pairs that are neither too long nor without links.
+
+    `possible` are those links of each row that annotators were not sure of.
+    """
     pieces = tokenizer.split([side for source, target, _ in rows for side in (source, target)])
-    ids, words, links = [], [], []
+    ids, words, links, doubtful = [], [], [], []
     for k, (_, _, between) in enumerate(rows):
         sides = pieces[2 * k], pieces[2 * k + 1]
         if between and max(len(side.ids) for side in sides) <= MOST_PIECES:
             ids += [list(side.ids) for side in sides]
             words += [list(side.words) for side in sides]
             links.append(between)
+            doubtful += possible[k : k + 1]
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_shard(path, ids, words, links)
+    write_shard(path, ids, words, links, doubtful)
     return len(links)
 
 
@@ -100,17 +106,23 @@ def pack_gold(language: str, data: Path, work: Path) -> str:
     lines = Path(f"{prefix}.talp").read_text(encoding="ascii").split("\n")[:-1]
     forbidden = test_sentences(data)
     rows: dict[int, Row] = {}
+    possible: dict[int, set[tuple[int, int]]] = {}
     for number, (pair, line) in enumerate(zip(pairs, lines, strict=True)):
         if not forbidden & {letters_of(pair.source), letters_of(pair.target)}:
-            links = (link.replace("p", "-").partition("-") for link in line.split())
-            rows[number] = (pair.source, pair.target, [(int(i), int(j)) for i, _, j in links])
+            links = [link.replace("p", "-").split("-") for link in line.split()]
+            rows[number] = (pair.source, pair.target, [(int(i), int(j)) for i, j in links])
+            marked = (link.split("p") for link in line.split() if "p" in link)
+            possible[number] = {(int(i), int(j)) for i, j in marked}
     held_out = [number for number in rows if number % 4 == 3]
     write_dev(work / "held" / language, [rows[k] for k in held_out], [lines[k] for k in held_out])
-    held = pack_rows(work / "packed" / "held" / f"{language}.xz", [rows[k] for k in held_out], tokenizer)
-    gold = [row for number, row in rows.items() if number % 4 != 3]
-    packed = pack_rows(work / "packed" / "gold" / f"{language}.xz", gold, tokenizer)
+    packed = {}
+    for part, wanted in (("held", held_out), ("gold", [number for number in rows if number % 4 != 3])):
+        path = work / "packed" / part / f"{language}.xz"
+        chosen, doubtful = [rows[k] for k in wanted], [possible[k] for k in wanted]
+        packed[part] = pack_rows(path, chosen, tokenizer, doubtful)
     overlap = len(lines) - len(rows)
-    return f"{language} gold: {packed} and {held} held out; {overlap} shared a sentence with a test set"
+    counts = f"{packed['gold']} and {packed['held']} held out"
+    return f"{language} gold: {counts}; {overlap} shared a sentence with a test set"
 
 
 def write_dev(prefix: Path, rows: Sequence[Row], links: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import lzma
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,14 @@ MOST_SIDE = 128  # tokens of one side, these two included
 Array = npt.NDArray[Any]
 
 
-def write_shard(path: Path, ids: list[list[int]], words: list[list[int]], links: list[list[tuple[int, int]]]) -> None:
-    """Write pairs: `ids` and `words` hold source and target in turn, `links` are between words, one list a pair."""
+def write_shard(
+    path: Path, ids: list[list[int]], words: list[list[int]], links: list[list[tuple[int, int]]],
+    possible: Sequence[Set[tuple[int, int]]] = (),
+) -> None:  # fmt: skip
+    """Write pairs: `ids` and `words` hold source and target in turn, `links` are between words, one list a pair.
+
+    `possible` are those links of each pair that annotators were not sure of.
+    """
     flat_words = np.concatenate([np.asarray(side, dtype=np.int64) for side in words])
     lengths = np.array([len(side) for side in ids], dtype=np.uint8)
     starts = np.concatenate([[0], np.cumsum(lengths.astype(np.int64))])[:-1]
@@ -42,6 +48,9 @@ def write_shard(path: Path, ids: list[list[int]], words: list[list[int]], links:
         "links": np.diff(flat_links, axis=0, prepend=np.zeros((1, 2), dtype=np.uint8)).T,
         "counts": np.array([len(pair) for pair in links], dtype=np.uint16),
     }
+    if possible:
+        both = zip(links, possible, strict=True)
+        arrays["sure"] = np.array([link not in doubtful for pair, doubtful in both for link in sorted(pair)])
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
     path.write_bytes(lzma.compress(buffer.getvalue(), preset=2))
@@ -56,6 +65,7 @@ def read_shard(path: Path) -> dict[str, Array]:
     numbers = np.cumsum(begins, dtype=np.int64) - 1
     arrays["words"] = (numbers - np.repeat(numbers[starts], lengths)).astype(np.uint8)
     arrays["links"] = np.cumsum(arrays["links"], axis=1, dtype=np.uint8).T
+    arrays.setdefault("sure", np.ones(len(arrays["links"]), dtype=bool))
     return arrays
 
 
@@ -63,9 +73,8 @@ class Corpus:
     """Shards as tensors on one device; lengths and counts are kept on the CPU too, where batches are planned."""
 
     def __init__(self, shards: Sequence[dict[str, Array]], languages: Sequence[int], device: str) -> None:
-        ids, words, links, lengths, counts = (
-            np.concatenate([shard[name] for shard in shards]) for name in ("ids", "words", "links", "lengths", "counts")
-        )
+        names = ("ids", "words", "links", "sure", "lengths", "counts")
+        ids, words, links, sure, lengths, counts = (np.concatenate([shard[name] for shard in shards]) for name in names)
         self.lengths = lengths.astype(np.int64).reshape(-1, 2)
         self.counts = counts.astype(np.int64)
         self.language = np.repeat(np.array(languages), [len(shard["counts"]) for shard in shards])
@@ -76,6 +85,7 @@ class Corpus:
         self.ids = torch.from_numpy(ids.astype(np.int32)).to(device)
         self.words = torch.from_numpy(words).to(device)
         self.links = torch.from_numpy(np.ascontiguousarray(links)).to(device)
+        self.sure = torch.from_numpy(sure).to(device)
         self.starts = torch.from_numpy(starts).to(device)
         self.link_starts = torch.from_numpy(link_starts).to(device)
 
@@ -85,12 +95,16 @@ class Corpus:
 
 @dataclass
 class Group:
-    """Pairs of similar length: where their sides begin in the flat row, padded masks, words, and guide (b, n, m)."""
+    """Pairs of similar length: where their sides begin in the flat row, padded masks, words, and guide (b, n, m).
+
+    `possible` (b, n, m) are links that may be there or not.
+    """
 
     places: tuple[Tensor, Tensor]
     inside: tuple[Tensor, Tensor]
     words: tuple[Tensor, Tensor]
     guide: Tensor
+    possible: Tensor
     pairs: Array
     gold: Tensor
 
@@ -183,12 +197,13 @@ def _groups(
         link = corpus.links[which].long()
         link = torch.where(flip[index][owner][:, None], link.flip(1), link)
         n, m = int(longest[0]), int(longest[1])
-        between = torch.zeros(len(chosen), n, m, dtype=torch.bool, device=corpus.device)
-        between[owner, link[:, 0], link[:, 1]] = True
-        guide = between.gather(1, words[0][:, :, None].expand(-1, -1, m)).gather(
+        between = torch.zeros(len(chosen), n, m, dtype=torch.uint8, device=corpus.device)
+        between[owner, link[:, 0], link[:, 1]] = 1 + corpus.sure[which].to(torch.uint8)
+        kind_of_link = between.gather(1, words[0][:, :, None].expand(-1, -1, m)).gather(
             2, words[1][:, None, :].expand(-1, n, -1)
         )
-        guide = guide & inside[0][:, :, None] & inside[1][:, None, :]
+        kind_of_link = kind_of_link * (inside[0][:, :, None] & inside[1][:, None, :])
         sides = ((places[0], places[1]), (inside[0], inside[1]), (words[0], words[1]))
-        groups.append(Group(*sides, guide, pairs[chosen], there(corpus.is_gold[pairs[chosen]])))
+        links = (kind_of_link == 2, kind_of_link == 1)
+        groups.append(Group(*sides, *links, pairs[chosen], there(corpus.is_gold[pairs[chosen]])))
     return groups

@@ -154,26 +154,28 @@ def masked(ids: Tensor, share: float, strength: float, vocabulary: int) -> tuple
 
 
 def alignment_loss(
-    forward: Tensor, backward: Tensor, guide: Tensor, cross: float, weights: Tensor | float = 1.0, stray: float = 0.0
-) -> tuple[Tensor, Tensor]:
+    forward: Tensor, backward: Tensor, guide: Tensor, cross: float, weights: Tensor | float = 1.0, stray: float = 0.0,
+    possible: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """SO and `cross` times the cross entropy with the guide, summed over linked subwords, and how many there are.
 
-    `stray` weighs what SO leaves open: words without a link must not find each other. `weights` has one number a pair,
-    shape (b, 1).
+    `stray` weighs what SO leaves open: words without a link must not find each other. `possible` links cost nothing,
+    whether they are found or not. `weights` has one number a pair, shape (b, 1).
     """
     links = guide.float()
+    allowed = links if possible is None else (guide | possible).float()
     losses, count = [], []
     for logs, axis in ((forward, 2), (backward, 1)):
         linked = links.sum(axis)
         there = (linked > 0).float() * weights
-        found = (logs.exp() * links).sum(axis)
+        found = (logs.exp() * allowed).sum(axis)
         entropy = -(logs * links).sum(axis) / linked.clamp(min=1)
         losses.append((there * (1 - found) + cross * entropy * there).sum())
         count.append(there.sum())
     total = losses[0] + losses[1]
     if stray:
         agreed = 0.99 * torch.minimum(forward, backward).exp()
-        total = total - stray * (torch.log1p(-agreed) * (1 - links)).sum(2).mul(weights).sum()
+        total = total - stray * (torch.log1p(-agreed) * (1 - allowed)).sum(2).mul(weights).sum()
     return total, count[0] + count[1]
 
 
@@ -351,7 +353,7 @@ class Run:
             for group in batch.groups:
                 forward, backward = both_ways(states, group)
                 guide = denoised(forward, backward, group) if progress >= options.denoise else group.guide
-                guide = torch.where(group.gold[:, None, None], group.guide, guide)
+                guide = torch.where(group.gold[:, None, None], group.guide | group.possible, guide)
                 weights = 1 + (options.gold_weight - 1) * group.gold[:, None].float()
                 loss, count = alignment_loss(forward, backward, guide, cross, weights, stray)
                 total, linked = total + loss, linked + count
