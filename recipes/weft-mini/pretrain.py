@@ -159,8 +159,8 @@ def alignment_loss(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """SO and `cross` times the cross entropy with the guide, summed over linked subwords, and how many there are.
 
-    `stray` weighs what SO leaves open: words without a link must not find each other. `possible` links cost nothing,
-    whether they are found or not. `weights` has one number a pair, shape (b, 1).
+    `stray` weighs what SO leaves open: words without a link must not find each other. `possible` links are as good as
+    sure ones to SO and are no strays, but nobody asks for them. `weights` has one number a pair, shape (b, 1).
     """
     links = guide.float()
     allowed = links if possible is None else (guide | possible).float()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft.distributed.chunks import Chunk, Job, cut, portable
 from weft.distributed.workers import live_as_long_as_parent
@@ -39,7 +42,8 @@ class ReadAhead:
         self._process = context.Process(target=_prepare_chunks, args=arguments, daemon=True)
 
     def __enter__(self) -> ReadAhead:
-        self._process.start()
+        with _no_interrupts():
+            self._process.start()
         self._there.close()  # so that the end of the process is the end of the pipe
         return self
 
@@ -50,22 +54,47 @@ class ReadAhead:
 
     def chunks(self, words: int, prepare: Preparation, on_error: Callable[[FormatError], None]) -> Iterator[Chunk]:
         """What `cut` would give, prepared; bad lines are handed over before the chunk that they are in."""
-        try:
+        with _killed_reader_named():
             self._here.send((words, prepare))
-            while (sent := self._here.recv()) is not None:
-                if isinstance(sent, WeftError | OSError):
-                    raise sent
-                chunk, bad_lines = sent
-                for error in bad_lines:
-                    on_error(error)
-                yield chunk
-        except (EOFError, ConnectionError) as error:
-            raise WeftError("the process that reads the text was killed, perhaps because memory ran out.") from error
+        while (sent := self._received()) is not None:
+            if isinstance(sent, WeftError | OSError):
+                raise sent
+            chunk, bad_lines = sent
+            for error in bad_lines:
+                on_error(error)
+            yield chunk
+
+    def _received(self) -> Any:
+        with _killed_reader_named():
+            return self._here.recv()
+
+
+@contextmanager
+def _killed_reader_named() -> Iterator[None]:
+    """Say in a sentence what the end of the pipe means, between two messages or in the middle of one."""
+    try:
+        yield
+    except (EOFError, OSError) as error:
+        raise WeftError("the process that reads the text was killed, perhaps because memory ran out.") from error
+
+
+@contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """Hold back Ctrl-C, which a process that begins here never hears; the parent does, a moment later."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _prepare_chunks(parent: Connection, job: Job, path: str, target: str | None) -> None:
     """All of the other process: chunks with their bad lines, then None; or the error that ended it."""
     live_as_long_as_parent()
+    logging.basicConfig(format="weft: %(message)s")  # segmenters have things to say
     bad_lines: list[FormatError] = []
     try:
         words, prepare = parent.recv()

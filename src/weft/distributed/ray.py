@@ -159,7 +159,7 @@ class RayRun:
 def _describe(job: Job) -> Description | WeftError:
     """Runs in a Ray task. Errors are results: Ray would try again and wrap them."""
     try:
-        return job.load().describe()
+        return replace(job.load().describe(), preparation=None)
     except (WeftError, OSError) as error:
         return _told(error)
 

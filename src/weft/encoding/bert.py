@@ -1,7 +1,8 @@
 """The layers of BERT and XLM-R by themselves, so that nobody waits for a library of all models to be imported.
 
 The numbers are those of transformers up to rounding. What this file does not know (another activation, relative
-positions, weights in several files) it leaves to `weft.encoding.torch`.
+positions, weights in several files) it leaves to `weft.encoding.torch`. Words are cut as `tokenizer.json` says, in
+torch as in an exported graph; transformers may read other rules into a folder that says nothing of upper case.
 """
 
 from __future__ import annotations
@@ -72,10 +73,10 @@ class BertModel(NamedTuple):
 def read_bert(folder: Path, tensors: Callable[[], Mapping[str, Tensor]] | None = None) -> BertModel | None:
     """The model in a folder, or None if this file does not know how to run what is in it.
 
-    `tensors` gives what else would be in a file of weights, for those layers that there are.
+    `tensors` gives what else would be in a file of weights, for those layers that there are; of a BERT only.
     """
     config = _json(folder / "config.json")
-    if not _is_known(config):
+    if not _is_known(config) or (tensors and config["model_type"] != "bert"):
         return None
     settings = _json(folder / "tokenizer_config.json")
     tokenizer = _tokenizer(folder, config, settings)
@@ -111,7 +112,9 @@ def _tokenizer(folder: Path, config: Mapping[str, Any], settings: Mapping[str, A
     contradicted = any(
         name in settings and getattr(rules, rule, settings[name]) != settings[name] for name, rule in _RULES.items()
     )
-    if contradicted or library.get_vocab_size() < config["vocab_size"] / 2:
+    # Without a template for special tokens transformers has one of its own.
+    incomplete = library.post_processor is None or library.get_vocab_size() < config["vocab_size"] / 2
+    if contradicted or incomplete:
         return None
     return FastTokenizer(library, pad=config.get("pad_token_id"))
 
@@ -207,6 +210,12 @@ class BertEncoder(DeviceEncoder):
             batch_tokens=batch_tokens,
             joint=joint,
         )
+
+    def save_pretrained(self, folder: Path) -> None:
+        """Write the whole model, upper layers included, and its tokenizer, so that plain `AutoModel` loads them."""
+        from weft.encoding.torch import save_whole
+
+        save_whole(self.source, folder)
 
     def _hidden(
         self, input_ids: Any, attention_mask: Any, token_type_ids: Any | None = None, position_ids: Any | None = None

@@ -66,8 +66,7 @@ class TorchEncoder(DeviceEncoder):
 
     def save_pretrained(self, folder: Path) -> None:
         """Write the whole model, upper layers included, and its tokenizer, so that plain `AutoModel` loads them."""
-        quietly(transformers.AutoModel.from_pretrained, self.source).save_pretrained(folder)
-        self.library_tokenizer.save_pretrained(folder)
+        save_whole(self.source, folder)
 
     def _hidden(
         self, input_ids: Any, attention_mask: Any, token_type_ids: Any | None = None, position_ids: Any | None = None
@@ -76,6 +75,12 @@ class TorchEncoder(DeviceEncoder):
         if self.joint:
             given |= {"token_type_ids": token_type_ids, "position_ids": position_ids}
         return self._model(**given).last_hidden_state
+
+
+def save_whole(model: str, folder: Path) -> None:
+    """Write a model and its tokenizer into a folder, as the library does."""
+    for kind in (transformers.AutoModel, transformers.AutoTokenizer):
+        quietly(kind.from_pretrained, model).save_pretrained(folder)
 
 
 def load_config(model: str | Path) -> Any:

@@ -41,7 +41,7 @@ def to_host(array: Any) -> Callable[[], Array]:
 
     copy = array.to("cpu", non_blocking=True)
     done: Any = torch.cuda.Event()  # type: ignore[no-untyped-call]
-    done.record()
+    done.record(torch.cuda.current_stream(array.device))
 
     def arrived() -> Array:
         done.synchronize()

@@ -82,11 +82,13 @@ def dense_word_links(links: Any, source: Any, target: Any, counts: IntArray) -> 
     """
     xp, device = array_namespace(links), getattr(links, "device", None)
     height, width = counts.max(axis=0).tolist()
-    rows = source[:, None, :] == xp.arange(height, device=device)[:, None]
-    columns = target[:, :, None] == xp.arange(width, device=device)
-    # A product of three matrices of 0 and 1 counts the subword links of each pair of words.
-    rows, linked, columns = (xp.astype(part, xp.float32) for part in (rows, links, columns))
-    matrix = to_host(xp.matmul(xp.matmul(rows, linked), columns) > 0)
+    batch = links.shape[0]
+    pair = xp.arange(batch, device=device)[:, None, None]
+    keys = (pair * height + source[:, :, None]) * width + target[:, None, :]
+    nowhere = batch * height * width
+    linked = xp.zeros(nowhere + 1, dtype=xp.bool, device=device)
+    linked[xp.where(links, keys, nowhere)] = xp.ones_like(links)  # a single True would have to be sent there
+    matrix = to_host(linked[:-1])
     return lambda: _from_keys(np.flatnonzero(matrix()), height, width, None)
 
 

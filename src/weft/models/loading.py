@@ -73,6 +73,18 @@ def cached_folder(model: str) -> Path | None:
     return Path(config).parent if isinstance(config, str) else None
 
 
+def _refreshed(model: str) -> Path | None:
+    """The same folder, after the hub was asked for a newer version; one that is not here yet has no weights."""
+    from huggingface_hub import hf_hub_download
+
+    if cached_folder(model) is None:
+        return None
+    try:
+        return Path(hf_hub_download(model, "config.json")).parent
+    except Exception:  # whoever loads it next has the words for what is wrong
+        return None
+
+
 def _load_onnx(folder: Path, stored: dict[str, Any], layer: int | None, batch_tokens: int | None) -> Encoder:
     from weft.encoding.onnx import OnnxEncoder
 
@@ -94,9 +106,10 @@ def _load_torch(
 
     options["joint"] = stored.get("joint", False)
     layer = stored.get("layer") if layer is None else layer
-    where = folder or cached_folder(str(model))
+    where = folder or _refreshed(str(model))
     known = read_bert(where, graph_tensors(where)) if where else None
     if known:
+        known = known if folder else known._replace(source=str(model))
         return BertEncoder(known, layer=likely_layer(model, known.config) if layer is None else layer, **options)
     from weft.encoding.torch import TorchEncoder, load_config
 

@@ -51,9 +51,11 @@ def graph_tensors(folder: Path) -> Callable[[], dict[str, Any]] | None:
         return None
 
     def tensors() -> dict[str, Any]:
-        import onnx
-        import torch
-
+        try:
+            import onnx
+            import torch
+        except ImportError as error:
+            raise MissingExtraError("torch", "Turning an ONNX graph into torch weights") from error
         found = _weights(onnx.load(folder / ONNX_FILE).graph)
         return {name: torch.from_numpy(value.copy()) for name, value in found}
 
