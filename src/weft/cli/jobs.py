@@ -107,6 +107,7 @@ class AlignWorker:
     def _written(self, chunk: Chunk, alignments: Sequence[Alignment]) -> Finished:
         from weft.distributed.chunks import Finished
 
+        assert len(alignments) == len(chunk.items), "one line out for each line in"
         text = self._write(chunk.items, alignments, chunk.first)
         # File names may hold bytes that are no text; they must not end a run.
         output = text.encode("utf-8", "backslashreplace")
@@ -124,7 +125,7 @@ class AlignWorker:
 
         encoder = self._aligner.encoder
         if self._description is None:
-            ahead = getattr(encoder, "outruns_python", False) and not self._job.needs_words
+            ahead = getattr(encoder, "outruns_python", False)
             self._description = Description(
                 self._remarks(),
                 encoder.chunk_words,

@@ -47,7 +47,7 @@ class Description:
     chunks_at_once: int = 1
     threads: bool = False
     preparation: Preparation | None = None
-    """How to prepare its text elsewhere, if that is worth a process and nobody needs the words again."""
+    """How to prepare its text elsewhere, if that is worth a process; for those who need no words afterwards."""
 
 
 @dataclass(frozen=True, slots=True)

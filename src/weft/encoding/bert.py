@@ -19,9 +19,9 @@ from weft.encoding.device import (
     check_layer,
     device_called,
     dtype_called,
+    first_position,
     max_length,
     moved,
-    prefer_stable_kernels,
 )
 from weft.encoding.subwords import FastTokenizer
 from weft.errors import MissingExtraError
@@ -188,7 +188,6 @@ class BertEncoder(DeviceEncoder):
         batch_tokens: int | None = None,
         joint: bool = False,
     ) -> None:
-        prefer_stable_kernels()
         place, precision = device_called(device), dtype_called(dtype)
         self.layer, self.source, self._config = layer, model.source, model.config
         self._activation = _ACTIVATIONS[model.config.hidden_act]
@@ -211,18 +210,12 @@ class BertEncoder(DeviceEncoder):
             joint=joint,
         )
 
-    def save_pretrained(self, folder: Path) -> None:
-        """Write the whole model, upper layers included, and its tokenizer, so that plain `AutoModel` loads them."""
-        from weft.encoding.torch import save_whole
-
-        save_whole(self.source, folder)
-
     def _hidden(
         self, input_ids: Any, attention_mask: Any, token_type_ids: Any | None = None, position_ids: Any | None = None
     ) -> Any:
         types = self._types[0] if token_type_ids is None else functional.embedding(token_type_ids, self._types)
         if position_ids is None:
-            first = self._config.pad_token_id + 1 if self._config.model_type == "xlm-roberta" else 0
+            first = first_position(self._config)
             positions = self._positions[first : first + input_ids.shape[1]]
         else:
             positions = functional.embedding(position_ids, self._positions)

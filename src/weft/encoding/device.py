@@ -55,6 +55,7 @@ class DeviceEncoder(TransformerEncoder):
 
     def _work_on_gpu(self) -> None:
         """Two chunks at a time: the GPU encodes one while Python reads the next and writes down the one before."""
+        prefer_stable_kernels()
         self.chunk_words, self.chunks_at_once = _CUDA_CHUNK_WORDS, _CHUNKS_AT_ONCE
         self.outruns_python = isinstance(self.tokenizer, FastTokenizer)  # others would import their library there too
         torch.cuda.synchronize(self.device)  # other streams must not begin before the weights are there
@@ -91,11 +92,16 @@ def check_layer(layer: int, layers: int, model: object) -> None:
         raise SettingError(f"layer {layer} is not there: {model} has layers 0 (embeddings) to {layers}.")
 
 
+def first_position(config: Any) -> int:
+    """The position of a sentence's first token."""
+    return config.pad_token_id + 1 if config.model_type in _POSITIONS_AFTER_PADDING else 0
+
+
 def max_length(config: Any, longest: int | None) -> int:
     """How many positions, special tokens included, a model can take; `longest` is what its tokenizer says."""
     limits = [longest, getattr(config, "max_position_embeddings", None)]
-    if limits[1] is not None and config.model_type in _POSITIONS_AFTER_PADDING:
-        limits[1] -= config.pad_token_id + 1
+    if limits[1] is not None:
+        limits[1] -= first_position(config)
     known = [limit for limit in limits if limit is not None and 0 < limit < _UNLIMITED]
     return min(known, default=_USUAL_MAX_LENGTH)
 

@@ -14,7 +14,6 @@ from weft.encoding.device import (
     dtype_called,
     max_length,
     moved,
-    prefer_stable_kernels,
 )
 from weft.encoding.subwords import FastTokenizer, Tokenizer, WordByWordTokenizer
 from weft.errors import MissingExtraError, WeftError, first_line
@@ -45,7 +44,6 @@ class TorchEncoder(DeviceEncoder):
         batch_tokens: int | None = None,
         joint: bool = False,
     ) -> None:
-        prefer_stable_kernels()
         place = device_called(device)
         self.layer = layer
         self.source = str(model)
@@ -64,10 +62,6 @@ class TorchEncoder(DeviceEncoder):
             joint=joint,
         )
 
-    def save_pretrained(self, folder: Path) -> None:
-        """Write the whole model, upper layers included, and its tokenizer, so that plain `AutoModel` loads them."""
-        save_whole(self.source, folder)
-
     def _hidden(
         self, input_ids: Any, attention_mask: Any, token_type_ids: Any | None = None, position_ids: Any | None = None
     ) -> Any:
@@ -78,7 +72,7 @@ class TorchEncoder(DeviceEncoder):
 
 
 def save_whole(model: str, folder: Path) -> None:
-    """Write a model and its tokenizer into a folder, as the library does."""
+    """Write a whole model, upper layers included, and its tokenizer, so that plain `AutoModel` loads them."""
     for kind in (transformers.AutoModel, transformers.AutoTokenizer):
         quietly(kind.from_pretrained, model).save_pretrained(folder)
 

@@ -141,7 +141,9 @@ def save_model(folder: Path, encoder: Encoder, settings: ExtractionSettings) -> 
     folder.mkdir(parents=True, exist_ok=True)
     runs_in_torch = hasattr(encoder, "device")
     if not Path(source).is_dir():
-        encoder.save_pretrained(folder)  # type: ignore[attr-defined]
+        from weft.encoding.torch import save_whole
+
+        save_whole(source, folder)
     elif not folder.samefile(source):
         for file in (torch_folder(Path(source)) if runs_in_torch else Path(source)).iterdir():
             if file.is_file():

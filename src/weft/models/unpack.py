@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from shutil import copyfile, rmtree
 from tempfile import mkdtemp
@@ -47,26 +47,22 @@ def torch_folder(folder: Path) -> Path:
 
 def graph_tensors(folder: Path) -> Callable[[], dict[str, Any]] | None:
     """How to take BERT's tensors out of a folder that holds nothing but a graph; None if it holds weights."""
-    if not is_graph_only(folder):
-        return None
+    return partial(_tensors, folder) if is_graph_only(folder) else None
 
-    def tensors() -> dict[str, Any]:
-        try:
-            import onnx
-            import torch
-        except ImportError as error:
-            raise MissingExtraError("torch", "Turning an ONNX graph into torch weights") from error
-        found = _weights(onnx.load(folder / ONNX_FILE).graph)
-        return {name: torch.from_numpy(value.copy()) for name, value in found}
 
-    return tensors
+def _tensors(folder: Path) -> dict[str, Any]:
+    try:
+        import onnx
+        import torch
+    except ImportError as error:
+        raise MissingExtraError("torch", "Turning an ONNX graph into torch weights") from error
+    found = _weights(onnx.load(folder / ONNX_FILE).graph)
+    return {name: torch.from_numpy(value.copy()) for name, value in found}
 
 
 def unpack_model(source: Path, output: Path) -> None:
     """Write the encoder that `source` was exported from into `output`, as plain transformers load it."""
     try:
-        import onnx
-        import torch
         import transformers
     except ImportError as error:
         raise MissingExtraError("torch", "Turning an ONNX graph into torch weights") from error
@@ -78,14 +74,14 @@ def unpack_model(source: Path, output: Path) -> None:
     config.num_hidden_layers = read_settings(source).get("layer", config.num_hidden_layers)
     make: Any = transformers.AutoModel.from_config  # untyped there
     model = make(config)
-    found = dict(_weights(onnx.load(source / ONNX_FILE).graph)) if config.model_type == "bert" else {}
+    found = _tensors(source) if config.model_type == "bert" else {}
     expected = model.state_dict()
     missing = [name for name in expected if name not in found and not name.startswith("pooler.")]
     if missing or any(found[name].shape != expected[name].shape for name in found.keys() & expected.keys()):
         raise WeftError(
             f"the graph in {source} is no BERT as its {CONFIG_FILE} has it; it cannot be turned into torch weights."
         )
-    model.load_state_dict({name: torch.from_numpy(value.copy()) for name, value in found.items()}, strict=False)
+    model.load_state_dict(found, strict=False)
     output.mkdir(parents=True, exist_ok=True)
     with library_silence():
         model.save_pretrained(output)
