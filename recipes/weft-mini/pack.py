@@ -17,7 +17,7 @@ from itertools import chain
 from multiprocessing import Pool
 from pathlib import Path
 
-from forms import varied
+from forms import Links, finer, varied
 from packed import write_shard
 from tokenizers import Tokenizer
 
@@ -30,8 +30,8 @@ PARTS = 4
 MOST_PIECES = 126  # a side with its two special tokens has 128
 SYMMETRIZATION = "grow-diag"
 GOLD = ("ja", "ro", "zh", "cs")
+CUT_BY_US = ("ja", "zh")  # written without spaces
 
-Links = list[tuple[int, int]]
 Row = tuple[tuple[str, ...], tuple[str, ...], Links]
 
 
@@ -55,8 +55,10 @@ def silver_rows(language: str, work: Path, generator: random.Random) -> Iterator
     with (work / "words" / f"{language}.tsv").open(encoding="utf-8", newline="\n") as lines:
         for line, forward, backward in zip(lines, *files, strict=True):
             source, target = varied(*line.rstrip("\n").split("\t"), language, generator)
-            links = sorted(symmetrize(forward, backward, SYMMETRIZATION))
-            yield tuple(source.split(" ")), tuple(target.split(" ")), links
+            words, links = source.split(" "), sorted(symmetrize(forward, backward, SYMMETRIZATION))
+            if language in CUT_BY_US:
+                words, links = finer(words, links, generator)
+            yield tuple(words), tuple(target.split(" ")), links
 
 
 def pack_rows(
