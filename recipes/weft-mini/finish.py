@@ -1,4 +1,4 @@
-"""Step 7: a trained encoder becomes a folder that weft and plain transformers load.
+"""Step 11: a trained encoder becomes a folder that weft and plain transformers load.
 
 Adds the tokenizer and `weft.json` to the weights; then `weft tune` chooses threshold and calibration on dev sets and
 `weft model export` makes the int8 file.

@@ -29,7 +29,7 @@ from weft.training.corpus import letters_of
 PARTS = 4
 MOST_PIECES = 126  # a side with its two special tokens has 128
 SYMMETRIZATION = "grow-diag"
-GOLD = ("ja", "ro", "zh", "cs")
+GOLD = ("ja", "ro", "zh", "cs", "en")
 CUT_BY_US = ("ja", "zh")  # written without spaces
 
 Row = tuple[tuple[str, ...], tuple[str, ...], Links]
