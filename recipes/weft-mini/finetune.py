@@ -1,4 +1,4 @@
-"""Gold (end of steps 5 and 8 to 10): a few epochs of the supervised objective over the dev sets, mixed with silver pairs.
+"""Gold (end of steps 5 and 8 to 10): epochs of the supervised objective over the dev sets, or mixed with silver pairs.
 
 Gold batches may alternate with denoised silver ones (`--silver-weight`). Sentences that are held out say when to stop;
 the best weights are kept.
