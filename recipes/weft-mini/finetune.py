@@ -34,7 +34,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--silver-weight", type=float, default=0.5)
     parser.add_argument("--cross", type=float, default=0.3, help="weight of the cross entropy beside SO")
     parser.add_argument("--stray", type=float, default=0.0, help="weight of links between words that have none")
-    parser.add_argument("--possible", choices=("sure", "free", "wrong"), default="sure", help="what possible links are")
+    parser.add_argument("--possible", choices=("sure", "free"), default="sure", help="what possible links are")
     parser.add_argument("--apart", type=float, default=0.1)
     parser.add_argument("--masking", type=float, default=0.05, help="share of tokens replaced by a mask in gold")
     parser.add_argument("--dropout", type=float, default=0.0, help="share of activations dropped")
@@ -87,11 +87,10 @@ class Finetuning:
         for group in batch.groups:
             forward, backward = both_ways(states, group)
             guide = denoised(forward, backward, group) if silver else group.guide
-            possible = group.possible if self.options.possible == "free" else None
-            if self.options.possible == "sure" and not silver:
+            if self.options.possible == "sure":
                 guide = guide | group.possible
             loss, count = alignment_loss(
-                forward, backward, guide, self.options.cross, stray=self.options.stray, possible=possible
+                forward, backward, guide, self.options.cross, stray=self.options.stray, possible=group.possible
             )
             total, linked = total + loss, linked + count
         return total / linked.clamp(min=1)

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain
 
+UNSPACED = ("ja", "zh")  # their words are cut by a segmenter
 LOWER_CASED, PLAIN_ROMANIAN = 0.25, 0.5
 FINER, CUT = 0.5, 0.3  # pairs of which some Han words are cut, and how many of these words
 

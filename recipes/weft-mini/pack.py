@@ -17,25 +17,25 @@ from itertools import chain
 from multiprocessing import Pool
 from pathlib import Path
 
-from forms import Links, finer, varied
+from forms import UNSPACED, Links, finer, varied
 from packed import write_shard
 from tokenizers import Tokenizer
 
 from weft.encoding.subwords import FastTokenizer
 from weft.extraction.symmetrize import symmetrize
 from weft.scoring.corpus import read_sentences
+from weft.text.links import read_links
 from weft.training.corpus import letters_of
 
 PARTS = 4
 MOST_PIECES = 126  # a side with its two special tokens has 128
 SYMMETRIZATION = "grow-diag"
 GOLD = ("ja", "ro", "zh", "cs", "en")
-CUT_BY_US = ("ja", "zh")  # written without spaces
 
 Row = tuple[tuple[str, ...], tuple[str, ...], Links]
 
 
-def read_links(path: Path) -> Iterator[set[tuple[int, int]]]:
+def read_directed(path: Path) -> Iterator[set[tuple[int, int]]]:
     """Links as eflomal writes them."""
     with path.open(encoding="ascii") as lines:
         for line in lines:
@@ -51,12 +51,12 @@ def test_sentences(data: Path) -> set[str]:
 
 def silver_rows(language: str, work: Path, generator: random.Random) -> Iterator[Row]:
     """The language's pairs in one of their forms, with symmetrised links."""
-    files = [read_links(work / "silver" / f"{language}.{way}") for way in ("fwd", "rev")]
+    files = [read_directed(work / "silver" / f"{language}.{way}") for way in ("fwd", "rev")]
     with (work / "words" / f"{language}.tsv").open(encoding="utf-8", newline="\n") as lines:
         for line, forward, backward in zip(lines, *files, strict=True):
             source, target = varied(*line.rstrip("\n").split("\t"), language, generator)
             words, links = source.split(" "), sorted(symmetrize(forward, backward, SYMMETRIZATION))
-            if language in CUT_BY_US:
+            if language in UNSPACED:
                 words, links = finer(words, links, generator)
             yield tuple(words), tuple(target.split(" ")), links
 
@@ -109,12 +109,10 @@ def pack_gold(language: str, data: Path, work: Path) -> str:
     forbidden = test_sentences(data)
     rows: dict[int, Row] = {}
     possible: dict[int, set[tuple[int, int]]] = {}
-    for number, (pair, line) in enumerate(zip(pairs, lines, strict=True)):
+    for number, (pair, gold) in enumerate(zip(pairs, read_links(f"{prefix}.talp"), strict=True)):
         if not forbidden & {letters_of(pair.source), letters_of(pair.target)}:
-            links = [link.replace("p", "-").split("-") for link in line.split()]
-            rows[number] = (pair.source, pair.target, [(int(i), int(j)) for i, j in links])
-            marked = (link.split("p") for link in line.split() if "p" in link)
-            possible[number] = {(int(i), int(j)) for i, j in marked}
+            rows[number] = (pair.source, pair.target, [(link.source, link.target) for link in gold.links])
+            possible[number] = {(link.source, link.target) for link in gold.links if not link.sure}
     held_out = [number for number in rows if number % 4 == 3]
     write_dev(work / "held" / language, [rows[k] for k in held_out], [lines[k] for k in held_out])
     packed = {}

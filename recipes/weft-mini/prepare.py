@@ -14,6 +14,8 @@ import time
 from multiprocessing import Pool
 from pathlib import Path
 
+from forms import UNSPACED
+
 from weft.text.segment import Segmenter, segmenter_for
 
 MOST_WORDS = 100
@@ -36,7 +38,7 @@ def prepare(task: tuple[Path, Path]) -> str:
     source, target = task
     language = source.name.split("-")[0]
     foreign, english = segmenter_for(language), segmenter_for("en")
-    unspaced = language in ("ja", "zh")
+    unspaced = language in UNSPACED
     began, read, written = time.time(), 0, 0
     partial = target.with_suffix(".partial")
     with lzma.open(source, "rt", encoding="utf-8", newline="\n") as lines, partial.open("w", encoding="utf-8") as out:
