@@ -30,7 +30,7 @@ from weft.cli.options import (
     StrictOption,
     TargetLanguageOption,
 )
-from weft.cli.output import on_screen, open_output, write_lines
+from weft.cli.output import on_screen, open_output, say, write_lines
 from weft.cli.progress import counted
 from weft.errors import SettingError
 from weft.text.pairs import PairFormat
@@ -118,7 +118,7 @@ def project(
         raise SettingError("JSONL records hold both sides; leave the second file out.")
     if report == output:
         raise SettingError("two outputs have the same name; give each its own.")
-    from weft.cli.projecting import Listing, Projector, project_columns, project_records, project_tags
+    from weft.applications.labels import Listing, Projector, project_columns, project_records, project_tags
 
     bad_lines = BadLines("It gets no labels.", strict=strict)
     with ExitStack() as stack:
@@ -143,7 +143,8 @@ def project(
             lines = project_tags(projector, sentences, others, input_format)
         write_lines(output, counted(lines, "sentences", quiet=on_screen(output)))
     bad_lines.summarise()
-    listing.summarise(named=report is not None)
+    for sentence in listing.summary():
+        say(sentence if report is not None else f"{sentence} --report FILE lists them.")
 
 
 def _segmenters(raw: bool, source: str | None, target: str | None) -> tuple[Segmenter, Segmenter]:

@@ -1,4 +1,4 @@
-"""The three ways of `weft project`: columns, JSON records and tags; and the list of labels that found no place."""
+"""Whole files of labels through links: columns, JSON records and tags; and the list of labels that found no place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from weft.applications.linked import LinkFile, with_links
 from weft.applications.projection import Gaps, Projected, Reason, Span, project_spans
 from weft.applications.spans import Unit, read_span_records, write_spans
 from weft.applications.tagging import BAD_MARKUP, project_markup, read_markup
-from weft.cli.output import say
 from weft.errors import FormatError
 from weft.extraction.choices import Scores
 from weft.text.lines import OnError, Path, decode, display_name, read_lines, read_two_together
@@ -50,18 +49,17 @@ class Listing:
                 line = "\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in cells)
                 self._write(f"{line}\n".encode())
 
-    def summarise(self, *, named: bool) -> None:
-        """Say how many labels found no place, and why."""
+    def summary(self) -> Iterator[str]:
+        """Sentences that say how many labels found no place, and why."""
         parts = self._reasons[Reason.APART]
         lost = self._reasons.total() - parts
-        hint = "" if named else " --report FILE lists them."
         if lost:
             why = "; ".join(
                 f"{count:,}: {reason}" for reason, count in self._reasons.most_common() if reason is not Reason.APART
             )
-            say(f"{lost:,} of {self._total:,} labels found no place ({why}).{hint}")
+            yield f"{lost:,} of {self._total:,} labels found no place ({why})."
         if parts:
-            say(f"{parts:,} of {self._total:,} labels lost a part that stands apart.{hint}")
+            yield f"{parts:,} of {self._total:,} labels lost a part that stands apart."
 
 
 @dataclass(frozen=True, slots=True)
