@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,24 @@ from weft.extraction.choices import Method
 from weft.extraction.settings import ExtractionSettings
 from weft.models.loading import model_folder
 from weft.models.registry import read_settings
+from weft.training.checking import configured
 
 OBJECTIVES = ("mlm", "tlm", "so", "psi", "co")
 _METHODS = (Method.SOFTMAX, Method.ENTMAX)
+
+Range = tuple[Callable[[float], bool], str]
+_POSITIVE: Range = (lambda value: value > 0, "above 0")
+_NOT_NEGATIVE: Range = (lambda value: value >= 0, "at least 0")
+_ONE_OR_MORE: Range = (lambda value: value >= 1, "at least 1")
+_UNDER_ONE: Range = (lambda value: 0 <= value < 1, "at least 0 and under 1")
+_SHARE: Range = (lambda value: 0 <= value <= 1, "between 0 and 1")
+_RANGES = {
+    **dict.fromkeys(("batch_size", "batch_tokens", "max_subwords", "max_steps", "patience"), _ONE_OR_MORE),
+    **dict.fromkeys(("log_every", "eval_every", "save_every"), _ONE_OR_MORE),
+    **dict.fromkeys(("learning_rate", "epochs", "temperature", "clip"), _POSITIVE),
+    **dict.fromkeys(("beta", "weight_decay", "layer", "seed", "workers"), _NOT_NEGATIVE),
+    "warmup": _UNDER_ONE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +50,9 @@ class CorpusConfig:
     limit: int | None = None
     """At most so many pairs, drawn at random."""
 
+    def __post_init__(self) -> None:
+        _check_ranges(self, {"weight": _NOT_NEGATIVE, "limit": _ONE_OR_MORE})
+
 
 @dataclass(frozen=True, slots=True)
 class GuideConfig:
@@ -48,6 +68,9 @@ class GuideConfig:
     """A given link stays only if one direction gives it more than this."""
     denoise_add: float = 0.5
     """A link is added to given ones if both directions give it more than this."""
+
+    def __post_init__(self) -> None:
+        _check_ranges(self, {item.name: _SHARE for item in fields(self)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +133,10 @@ class TrainingConfig:
         _check(not unknown, "objectives", f"must be some of {', '.join(OBJECTIVES)}, got {', '.join(unknown)}")
         _check(bool(self.objectives), "objectives", "must name at least one objective")
         _check(bool(self.corpora), "corpora", "must name at least one corpus")
-        _check(self.method in (None, *_METHODS), "method", f"must be {' or '.join(_METHODS)}, got {self.method!r}")
-        _check(self.overlap in ("error", "drop"), "overlap", f"must be error or drop, got {self.overlap!r}")
-        _check(
-            self.precision in ("no", "bf16", "fp16"), "precision", f"must be no, bf16 or fp16, got {self.precision!r}"
-        )
-        for name in ("batch_size", "batch_tokens", "max_subwords", "log_every", "eval_every", "save_every"):
-            _check(getattr(self, name) >= 1, name, f"must be at least 1, got {getattr(self, name)}")
-        for name in ("learning_rate", "epochs", "temperature", "clip"):
-            _check(getattr(self, name) > 0, name, f"must be above 0, got {getattr(self, name)}")
-        _check(0 <= self.warmup < 1, "warmup", f"must be at least 0 and under 1, got {self.warmup}")
+        _check_choice(self, "method", (None, *_METHODS))
+        _check_choice(self, "overlap", ("error", "drop"))
+        _check_choice(self, "precision", ("no", "bf16", "fp16"))
+        _check_ranges(self, _RANGES)
 
     @property
     def extraction(self) -> ExtractionSettings:
@@ -150,21 +167,7 @@ class TrainingConfig:
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> TrainingConfig:
         """Make a configuration of plain values; names that do not exist are an error, not ignored."""
-        known = dict(_known(cls, record))
-        if "corpora" in known:
-            known["corpora"] = tuple(
-                item if isinstance(item, CorpusConfig) else CorpusConfig(**_known(CorpusConfig, item))
-                for item in known["corpora"]
-            )
-        if isinstance(known.get("guide"), dict):
-            known["guide"] = GuideConfig(**_known(GuideConfig, known["guide"]))
-        for name in ("objectives", "exclude", "dev"):
-            if name in known:
-                known[name] = tuple(known[name])
-        missing = [name for name in ("output", "corpora") if name not in known]
-        if missing:
-            raise SettingError(f"the configuration lacks {' and '.join(missing)}.")
-        return cls(**known)
+        return configured(cls, record)
 
     def save(self, path: Path) -> None:
         """Write the effective configuration as JSON."""
@@ -176,9 +179,14 @@ def _check(right: bool, name: str, message: str) -> None:
         raise SettingError(f"`{name}` {message}.")
 
 
-def _known(kind: Any, record: dict[str, Any]) -> dict[str, Any]:
-    names = {item.name for item in fields(kind)}
-    for name in record:
-        if name not in names:
-            raise SettingError(f"there is no setting {name!r}; there are {', '.join(sorted(names))}.")
-    return record
+def _check_choice(settings: object, name: str, choices: tuple[str | None, ...]) -> None:
+    value = getattr(settings, name)
+    *some, last = (str(choice) for choice in choices if choice is not None)
+    _check(value in choices, name, f"must be {', '.join(some)} or {last}, got {value!r}")
+
+
+def _check_ranges(settings: object, ranges: dict[str, Range]) -> None:
+    """Numbers that are not given are right, and those that are no numbers are not."""
+    for name, (allowed, words) in ranges.items():
+        value = getattr(settings, name)
+        _check(value is None or (isfinite(value) and allowed(value)), name, f"must be {words}, got {value}")
