@@ -7,7 +7,6 @@ import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from common import DATA, LANGUAGES, Model
 from corpora import sampled
 
 from weft.models.loading import folder_checksum, model_folder
+from weft.text.files import checksum
 from weft.training.config import CorpusConfig, TrainingConfig
 from weft.training.loop import train
 
@@ -91,4 +91,4 @@ def _fingerprint(config: TrainingConfig) -> str:
     folder = model_folder(config.model)
     if folder is not None:
         record["model"] = folder_checksum(folder)
-    return blake2b(json.dumps(record, sort_keys=True).encode(), digest_size=8).hexdigest()
+    return checksum(json.dumps(record, sort_keys=True).encode(), size=8).hexdigest()

@@ -23,7 +23,7 @@ from tokenizers import Tokenizer
 
 from weft.encoding.subwords import FastTokenizer
 from weft.extraction.symmetrize import symmetrize
-from weft.scoring.corpus import read_sentences
+from weft.text.gold import read_sentences
 from weft.text.links import read_links
 from weft.training.corpus import letters_of
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,13 +15,9 @@ from weft.extraction.choices import Method, Scores
 from weft.extraction.extractor import extract
 from weft.extraction.settings import ExtractionSettings
 from weft.extraction.words import Calibration
-from weft.scoring.base import detect_base
-from weft.scoring.corpus import check_range, read_sentences, score
-from weft.text.lines import read_two_together
-from weft.text.links import read_links
+from weft.scoring.corpus import score
+from weft.text.gold import GoldFile, read_sentences
 from weft.types import GoldAlignment, SentencePair
-
-logger = logging.getLogger(__name__)
 
 FEWEST_LINKS = 100
 THRESHOLDS = {
@@ -44,17 +39,8 @@ class DevSet:
     def read(cls, prefix: str) -> DevSet:
         """Read PREFIX.src, PREFIX.tgt and PREFIX.talp; sentences with an empty side are left out."""
         source, target, links = (Path(f"{prefix}.{ending}") for ending in ("src", "tgt", "talp"))
-        found = detect_base(links, read_sentences(source, target))
-        if found.reason:
-            logger.warning("%s is read as counting words from %d: %s.", links, found.number, found.reason)
-        rows = read_two_together(
-            (str(source), str(links)), read_sentences(source, target), read_links(links, base=found.number)
-        )
-        kept = []
-        for number, (pair, alignment) in enumerate(rows, start=1):
-            check_range(links, number, alignment.links, pair, base=found.number)
-            if pair.source:
-                kept.append((pair, GoldAlignment.of(alignment.links)))
+        rows = GoldFile(links, read_sentences(source, target), pairs_name=str(source))
+        kept = [(row.pair, row.gold) for row in rows if row.pair and row.pair.source]
         if not any(gold.sure for _, gold in kept):
             raise WeftError(f"{links} holds no sure links to choose settings by.")
         return cls(prefix, tuple(pair for pair, _ in kept), tuple(gold for _, gold in kept))

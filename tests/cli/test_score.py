@@ -79,7 +79,7 @@ def test_wrong_bases_and_ranges_are_refused(weft, files):
     (files / "contradiction").write_text("0-0 3-3\n0-0\n\n")
     done = weft("score", "contradiction", "good", "--source", "source", "--target", "target", cwd=files)
     assert done.returncode == 1
-    assert done.stderr.startswith("weft: contradiction:1: the index 3 equals the sentence's length")
+    assert done.stderr.startswith("weft: contradiction:1: the link 3-3 is out of range: source and target have 3 and 3")
     done = weft("score", "gold", "good", "--gold-base", "1", cwd=files)
     assert done.returncode == 1
     assert "gold:1: found '0-0', but words were said to be counted from 1" in done.stderr

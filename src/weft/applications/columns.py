@@ -12,8 +12,9 @@ from enum import StrEnum
 
 from weft.applications.projection import Span
 from weft.errors import FormatError
+from weft.text.json_objects import shorten
 from weft.text.lines import OnError, Path, decode, display_name, read_lines
-from weft.text.pairs import shorten, split_words
+from weft.text.pairs import split_words
 
 OUTSIDE = "O"
 _LABEL = re.compile(r"([BIMLEUSW])(?:-(.*))?", re.DOTALL)

@@ -12,8 +12,9 @@ from typing import Any
 
 from weft.applications.projection import Run, Span
 from weft.errors import FormatError
+from weft.text.json_objects import parse_json_object, shorten
 from weft.text.lines import OnError, Path, decode, display_name, read_lines
-from weft.text.pairs import NOTHING, parse_json_object, shorten
+from weft.text.pairs import NOTHING
 from weft.text.segment import Segmented, Segmenter
 from weft.types import SentencePair
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import signal
 import sys
 from itertools import zip_longest
+from typing import Any
 
 import typer
 
@@ -29,6 +31,8 @@ from weft.cli.help import Command, Group
 from weft.cli.output import say
 from weft.errors import SettingError, WeftError
 from weft.version import __version__
+
+_PARAMETER = re.compile(r"`(\w+)`")
 
 app = typer.Typer(
     name="weft",
@@ -117,10 +121,29 @@ def _with_optional_values(arguments: list[str]) -> list[str]:
 
 def _log_to_stderr() -> None:
     handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("weft: %(message)s"))
+    handler.setFormatter(_Formatter("weft: %(message)s"))
     logging.getLogger("weft").addHandler(handler)
 
 
+class _Formatter(logging.Formatter):
+    """Writes what the library logs in the words of the command line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return _with_options(super().format(record))
+
+
 def _fail(message: str, code: int) -> None:
-    say(message)
+    say(_with_options(message))
     sys.exit(code)
+
+
+def _with_options(message: str) -> str:
+    """The library speaks of parameters, as `gold_base`; here they are options of the command, as --gold-base."""
+    if "`" not in message:
+        return message
+    command: Any = typer.main.get_command(app)
+    for name in sys.argv[1:3]:
+        command = getattr(command, "commands", {}).get(name, command)
+    options = {parameter.name: max(parameter.opts, key=len) for parameter in command.params}
+    options = {name: option for name, option in options.items() if option.startswith("--")}
+    return _PARAMETER.sub(lambda match: options.get(match[1], match[0]), message)

@@ -11,6 +11,7 @@ import typer
 from weft.cli.help import Command, Group
 from weft.cli.output import say, write_lines
 from weft.errors import FormatError, SettingError, WeftError
+from weft.text.json_objects import read_json_object
 
 app = typer.Typer(
     help="List models, describe one, or make one small.\n\nExample: weft model list",
@@ -133,16 +134,10 @@ def _facts(folder: Path) -> Iterator[tuple[str, object]]:
 
 
 def _config(folder: Path) -> dict[str, Any]:
-    import json
-
     path = folder / "config.json"
     if not path.is_file():
         return {}
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise FormatError(str(path), None, f"expected JSON ({error}).") from error
-    return record if isinstance(record, dict) else {}
+    return read_json_object(path)
 
 
 def _n_layers(config: dict[str, Any]) -> int | None:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
-import lzma
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import BinaryIO, cast
 
 import typer
 
 from weft.errors import SettingError, WeftError
+from weft.text.files import compressed, whole_file
 
 
 def say(message: str) -> None:
@@ -52,7 +49,7 @@ def open_output(path: str) -> Iterator[Callable[[bytes], object]]:
         with open(path, "wb") as file:
             yield file.write
     else:
-        with _replacing(os.path.realpath(path), shown=path) as raw, _compressed(raw, path) as file:
+        with whole_file(path) as raw, compressed(raw, path) as file:
             yield file.write
 
 
@@ -72,40 +69,3 @@ def _write_stdout(data: bytes, *, flush: bool = False) -> None:
 def _is_no_file(path: str) -> bool:
     """Devices and pipes are written to as they are; putting a file in their place would destroy them."""
     return path.startswith(("/dev/", "/proc/")) or (os.path.exists(path) and not os.path.isfile(path))
-
-
-@contextmanager
-def _replacing(path: str, *, shown: str) -> Iterator[BinaryIO]:
-    temporary = f"{path}.{os.getpid()}.partial"
-    try:
-        raw = open(temporary, "wb")  # noqa: SIM115 - closed below, after the error of opening it was given its name
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, shown) from error
-    try:
-        with raw:
-            yield raw
-        if os.path.exists(path):
-            shutil.copymode(path, temporary)
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-
-
-@contextmanager
-def _compressed(raw: BinaryIO, path: str) -> Iterator[BinaryIO]:
-    if path.endswith(".gz"):
-        # Without name and time in the header, equal results are equal files.
-        with gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0) as file:
-            yield cast(BinaryIO, file)
-    elif path.endswith(".xz"):
-        with lzma.LZMAFile(raw, "wb") as file:
-            yield cast(BinaryIO, file)
-    elif path.endswith(".zst"):
-        from weft.text.lines import zstandard
-
-        checked = {zstandard().CompressionParameter.checksum_flag: 1}
-        with zstandard().ZstdFile(raw, "wb", options=checked) as file:
-            yield file
-    else:
-        yield raw

@@ -22,8 +22,9 @@ from weft.cli.options import DeviceOption, InputFormatOption, LayerOption, Outpu
 from weft.cli.output import write_lines
 from weft.cli.progress import counted
 from weft.errors import FormatError
+from weft.text.json_objects import shorten
 from weft.text.lines import display_name
-from weft.text.pairs import NOTHING, PairFormat, shorten
+from weft.text.pairs import NOTHING, PairFormat
 from weft.types import Alignment, SentencePair
 
 _ENTRIES = "Entries"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from enum import StrEnum
 from os.path import isfile
 from typing import Annotated
@@ -12,7 +11,7 @@ import typer
 from weft.cli.options import LINKS, OUTPUT, TEXT, OutputOption
 from weft.cli.output import only_one_stdin, say, write_lines
 from weft.errors import SettingError
-from weft.text.lines import Path, display_name, rereadable
+from weft.text.gold import counts_from_1
 from weft.types import GoldAlignment, SentencePair, WordPair
 
 
@@ -71,50 +70,29 @@ def score(
     if (source is None) != (target is None):
         raise SettingError("--source and --target belong together: give both or none.")
     only_one_stdin(gold, *systems, source, target)
-    with ExitStack() as stack:
-        gold_file = stack.enter_context(rereadable(gold))
-        texts = None
-        if source is not None and target is not None:
-            texts = (stack.enter_context(rereadable(source)), stack.enter_context(rereadable(target)))
-        reports = [ErrorReport() for _ in systems] if texts else []
+    texts = (source, target) if source is not None and target is not None else None
+    reports = [ErrorReport() for _ in systems] if texts else []
 
-        def observe(sentence: SentencePair, truth: GoldAlignment, links: list[set[WordPair]]) -> None:
-            for report, found in zip(reports, links, strict=True):
-                report.add(sentence, truth, found)
+    def observe(sentence: SentencePair, truth: GoldAlignment, links: list[set[WordPair]]) -> None:
+        for report, found in zip(reports, links, strict=True):
+            report.add(sentence, truth, found)
 
-        for system in systems:
-            _doubt_base(system, system_base)
-        scores = score_files(
-            gold_file,
-            systems,
-            gold_base=_resolved_base(gold_file, gold_base, texts),
-            system_base=system_base,
-            ignore_possible=ignore_possible,
-            sentences=texts,
-            observe=observe,
-        )
+    for system in systems:
+        _doubt_base(system, system_base)
+    scores = score_files(
+        gold,
+        systems,
+        gold_base=None if gold_base is GoldBase.AUTO else int(gold_base),
+        system_base=system_base,
+        ignore_possible=ignore_possible,
+        sentences=texts,
+        observe=observe,
+    )
     show = score_output.as_json if format is ScoreFormat.JSON else score_output.as_text
     write_lines(output, show(scores, reports))
 
 
 def _doubt_base(system: str, base: int) -> None:
     """A system file without any index 0 was perhaps counted from 1; it is read as told, but not in silence."""
-    from weft.scoring.base import detect_base
-
-    if base == 0 and isfile(system) and detect_base(system).number == 1:
+    if base == 0 and isfile(system) and counts_from_1(system):
         say(f"{system} has no index 0; if it counts words from 1, add --system-base 1.")
-
-
-def _resolved_base(gold: Path, wanted: GoldBase, texts: tuple[Path, Path] | None) -> int:
-    from weft.scoring.base import detect_base
-    from weft.scoring.corpus import read_sentences
-
-    if wanted is not GoldBase.AUTO:
-        return int(wanted)
-    base = detect_base(gold, read_sentences(*texts) if texts else None)
-    if base.reason:
-        say(
-            f"{display_name(gold)} is read as counting words from {base.number}: {base.reason}. "
-            "Set --gold-base 0 or 1 to decide yourself."
-        )
-    return base.number

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from weft.errors import FormatError, LineCountError
+from weft.text.files import checksum, write_whole
+from weft.text.json_objects import read_json_object
 from weft.text.lines import read_lines
 
 MANIFEST = "manifest.json"
-_DIGEST_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,26 +50,21 @@ class Manifest:
 
     def store(self, folder: Path) -> None:
         """Write it so that a reader finds the old one or the new one, never half of one."""
-        file = WholeFile(folder / MANIFEST)
-        try:
-            file.write(json.dumps(asdict(self), indent=1).encode())
-            file.keep()
-        finally:
-            file.drop()
+        write_whole(folder / MANIFEST, json.dumps(asdict(self), indent=1))
 
     @classmethod
     def load(cls, folder: Path) -> Manifest:
         """Read it back; a file that is no manifest is named."""
         path = folder / MANIFEST
         try:
-            record = json.loads(path.read_bytes())
+            record = read_json_object(path)
             return cls(
                 shards=record["shards"],
                 inputs=tuple(Input(**part) for part in record["inputs"]),
                 identity=record["identity"],
                 finished={int(number): Shard(**shard) for number, shard in record["finished"].items()},
             )
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (FormatError, ValueError, TypeError, KeyError, AttributeError) as error:
             message = f"this is no manifest of a sharded run. Remove the folder {folder} and begin again."
             raise FormatError(str(path), None, message) from error
 
@@ -119,44 +111,3 @@ def _survey(path: str) -> Input:
         digest.update(b"\n")
         lines += 1
     return Input(lines, digest.hexdigest())
-
-
-def checksum(data: bytes = b"") -> hashlib.blake2b:
-    """A checksum to which more can be added; fast, and long enough that no two ranges share one by chance."""
-    return hashlib.blake2b(data, digest_size=_DIGEST_BYTES)
-
-
-class WholeFile:
-    """A file that takes its name only when all of it is on the disk. A full disk gives an error with that name."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._temporary = path.with_name(f"{path.name}.partial")
-        with self._naming():
-            self._file = open(self._temporary, "wb")  # noqa: SIM115 - closed by keep or drop
-
-    def write(self, data: bytes) -> None:
-        """Add to it."""
-        with self._naming():
-            self._file.write(data)
-
-    def keep(self) -> None:
-        """It is complete."""
-        with self._naming():
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._file.close()
-            os.replace(self._temporary, self._path)
-
-    def drop(self) -> None:
-        """It will not be needed, or could not be written; what is buffered may not fit on the disk either."""
-        with contextlib.suppress(OSError):
-            self._file.close()
-        self._temporary.unlink(missing_ok=True)
-
-    @contextmanager
-    def _naming(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, str(self._path)) from error

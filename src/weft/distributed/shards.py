@@ -14,11 +14,11 @@ from pathlib import Path
 from shutil import rmtree
 
 from weft.distributed.chunks import Chunk, Finished
-from weft.distributed.manifest import MANIFEST, Manifest, Shard, WholeFile, checksum
+from weft.distributed.manifest import MANIFEST, Manifest, Shard
 from weft.distributed.workers import Workers
 from weft.errors import FormatError, WeftError
+from weft.text.files import WholeFile, blocks, checksum
 
-_BLOCK = 1 << 20
 _UNIT, _SIDE = "\x1f", "\x1e"
 _NO_LOCK = -1
 
@@ -138,10 +138,9 @@ class ShardedRun:
     def _checked(self, number: int, shard: Shard) -> Iterator[bytes]:
         path = self._path(number)
         digest = checksum()
-        with open(path, "rb") as file:
-            while block := file.read(_BLOCK):
-                digest.update(block)
-                yield block
+        for block in blocks(path):
+            digest.update(block)
+            yield block
         if digest.hexdigest() != shard.output:
             message = "this shard is damaged. Remove the file and use --resume to make it again."
             raise FormatError(str(path), None, message)

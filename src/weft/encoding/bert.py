@@ -7,7 +7,6 @@ torch as in an exported graph; transformers may read other rules into a folder t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -24,7 +23,8 @@ from weft.encoding.device import (
     moved,
 )
 from weft.encoding.subwords import FastTokenizer
-from weft.errors import MissingExtraError
+from weft.errors import FormatError, MissingExtraError
+from weft.text.json_objects import read_json_object
 
 try:
     import torch
@@ -95,10 +95,9 @@ def _is_known(config: Mapping[str, Any]) -> bool:
 def _json(path: Path) -> dict[str, Any]:
     """What a file says; whatever is wrong with it, others have the words for."""
     try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+        return read_json_object(path)
+    except (OSError, FormatError):
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _tokenizer(folder: Path, config: Mapping[str, Any], settings: Mapping[str, Any]) -> FastTokenizer | None:

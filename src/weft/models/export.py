@@ -18,6 +18,7 @@ from weft.errors import MissingExtraError, SettingError, WeftError, first_line
 from weft.models.loading import likely_layer
 from weft.models.registry import ONNX_FILE, read_settings, write_settings
 from weft.models.unpack import CONFIG_FILE, is_graph_only, unpack_model
+from weft.text.files import write_whole
 from weft.version import __version__
 
 
@@ -78,9 +79,7 @@ def export_model(
     packed = _packed(model, source)
     _compare(packed, states, inputs, _LEAST_COSINE[target])
     output.mkdir(parents=True, exist_ok=True)
-    partial = output / f".{ONNX_FILE}.partial"
-    partial.write_bytes(packed)
-    partial.replace(output / ONNX_FILE)
+    write_whole(output / ONNX_FILE, packed)
     for name in _COPIED:
         if (source / name).is_file():
             copyfile(source / name, output / name)

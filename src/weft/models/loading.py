@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from dataclasses import fields, replace
-from hashlib import blake2b
 from pathlib import Path
 from shutil import copyfile
 from typing import Any
@@ -20,6 +19,7 @@ from weft.models.registry import (
     write_settings,
 )
 from weft.models.unpack import graph_tensors, torch_folder
+from weft.text.files import blocks, checksum
 from weft.version import __version__
 
 logger = logging.getLogger(__name__)
@@ -196,11 +196,10 @@ class Tunable:
 
 def folder_checksum(folder: Path) -> str:
     """Twelve digits that change with any of a model's files but what people read."""
-    digest = blake2b(digest_size=6)
+    digest = checksum(size=6)
     for path in sorted(folder.iterdir()):
         if path.is_file() and path.suffix != ".md":
             digest.update(f"{path.name}\n".encode("utf-8", "surrogateescape"))
-            with path.open("rb") as file:
-                while block := file.read(1 << 20):
-                    digest.update(block)
+            for block in blocks(path):
+                digest.update(block)
     return digest.hexdigest()

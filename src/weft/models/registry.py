@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from weft.errors import FormatError
+from weft.text.files import write_whole
+from weft.text.json_objects import read_json_object
 
 SETTINGS_FILE = "weft.json"
 ONNX_FILE = "model.onnx"
@@ -51,12 +53,7 @@ def read_settings(folder: Path) -> dict[str, Any]:
     path = folder / SETTINGS_FILE
     if not path.is_file():
         return {}
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise FormatError(str(path), None, f"expected JSON ({error}).") from error
-    if not isinstance(record, dict):
-        raise FormatError(str(path), None, "expected a JSON object with weft's settings.")
+    record = read_json_object(path)
     for name in ("layer", "max_length"):
         if type(record.get(name, 0)) is not int:
             raise FormatError(str(path), None, f"expected `{name}` to be a whole number, found {record[name]!r}.")
@@ -67,6 +64,4 @@ def read_settings(folder: Path) -> dict[str, Any]:
 
 def write_settings(folder: Path, record: dict[str, Any]) -> None:
     """Write `weft.json` in one go, so that nobody reads half of it."""
-    temporary = folder / f".{SETTINGS_FILE}.partial"
-    temporary.write_text(json.dumps(record, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-    temporary.replace(folder / SETTINGS_FILE)
+    write_whole(folder / SETTINGS_FILE, json.dumps(record, ensure_ascii=False, indent=2) + "\n")

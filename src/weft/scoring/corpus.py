@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import repeat
 
 import numpy as np
 
-from weft.errors import FormatError, WeftError
+from weft.errors import WeftError
 from weft.scoring.counts import Counts, IntArray, Rates, count_sentence
-from weft.scoring.significance import bootstrap_interval, permutation_test
+from weft.scoring.significance import SAMPLES, SEED, bootstrap_interval, permutation_test
+from weft.text.gold import GoldFile, check_range, read_sentences
 from weft.text.lines import Path, display_name, read_together, read_two_together
-from weft.text.links import NumberedLinks, read_numbered_links
-from weft.text.pairs import read_pairs
-from weft.types import Alignment, GoldAlignment, Link, SentencePair, WordPair
+from weft.text.links import read_numbered_links
+from weft.types import Alignment, GoldAlignment, SentencePair, WordPair
 from weft.version import __version__
 
 Observer = Callable[[SentencePair, GoldAlignment, list[set[WordPair]]], None]
@@ -66,7 +65,7 @@ def score_files(
     gold: Path,
     systems: Sequence[Path],
     *,
-    gold_base: int = 0,
+    gold_base: int | None = None,
     system_base: int = 0,
     ignore_possible: bool = False,
     sentences: tuple[Path, Path] | None = None,
@@ -74,53 +73,42 @@ def score_files(
 ) -> list[CorpusScore]:
     """Score link files against a gold file, all read line by line together.
 
-    With `sentences` (a source and a target file), every index is checked against its sentence's length, and `observe`
-    sees each sentence with its gold and the systems' links.
+    Args:
+        gold: the gold links.
+        systems: one link file per system.
+        gold_base: number of the first word in `gold`; None finds it out.
+        system_base: number of the first word in `systems`.
+        ignore_possible: treat possible gold links as not there.
+        sentences: the source and the target file; every index is checked against its sentence's length.
+        observe: is handed each sentence with its gold and the systems' links, where `sentences` are given.
+
+    Returns:
+        One score per system, in their order.
     """
-    paths = [gold, *systems]
-    bases = [gold_base] + [system_base] * len(systems)
-    readers = [read_numbered_links(path, base=base) for path, base in zip(paths, bases, strict=True)]
+    pairs = None if sentences is None else read_sentences(*sentences)
+    truths = GoldFile(gold, pairs, base=gold_base, pairs_name=display_name(sentences[0]) if sentences else "")
+    names = [display_name(gold), *map(display_name, systems)]
+    found = read_together(names[1:], [read_numbered_links(path, base=system_base) for path in systems])
     counts = [_CountRows() for _ in systems]
-    for row, sentence in _with_sentences([display_name(path) for path in paths], readers, sentences):
-        truth = GoldAlignment.of(row[0].links)
-        if ignore_possible:
-            truth = truth.only_sure()
-        links = [{(link[0], link[1]) for link in found} for _, found, _ in row[1:]]
-        for column, found in zip(counts, links, strict=True):
-            column.append(count_sentence(truth, found))
-        if sentence:
-            for path, base, numbered in zip(paths, bases, row, strict=True):
-                check_range(path, numbered.line, numbered.links, sentence, base=base)
+    for row, others in read_two_together((names[0], names[1]), iter(truths), found):
+        truth = row.gold.only_sure() if ignore_possible else row.gold
+        links = [{(link[0], link[1]) for link in other.links} for other in others]
+        for column, theirs in zip(counts, links, strict=True):
+            column.append(count_sentence(truth, theirs))
+        if row.pair is not None:
+            for path, other in zip(systems, others, strict=True):
+                check_range(path, other.line, other.links, row.pair, base=system_base)
             if observe:
-                observe(sentence, truth, links)
+                observe(row.pair, truth, links)
     if not len(counts[0]):
         raise WeftError(f"{display_name(gold)} holds no sentences to score.")
     signature = _signature(
-        len(counts[0]), ignore_possible=ignore_possible, gold_base=gold_base, system_base=system_base
+        len(counts[0]), ignore_possible=ignore_possible, gold_base=truths.base, system_base=system_base
     )
     return [
         CorpusScore(display_name(path), column.as_array(), signature)
         for path, column in zip(systems, counts, strict=True)
     ]
-
-
-def read_sentences(source: Path, target: Path) -> Iterator[SentencePair]:
-    """The sentences of a gold set; blank lines are sentences without words."""
-
-    def tolerate_blank(error: FormatError) -> None:
-        if error.byte is not None:
-            raise error
-
-    return read_pairs(source, target, on_error=tolerate_blank)
-
-
-def _with_sentences(
-    names: list[str], readers: list[Iterator[NumberedLinks]], sentences: tuple[Path, Path] | None
-) -> Iterator[tuple[tuple[NumberedLinks, ...], SentencePair | None]]:
-    rows = read_together(names, readers)
-    if sentences is None:
-        return zip(rows, repeat(None), strict=False)
-    return read_two_together((names[0], display_name(sentences[0])), rows, read_sentences(*sentences))
 
 
 class _CountRows:
@@ -139,27 +127,15 @@ class _CountRows:
         return np.frombuffer(self._flat, dtype=np.int32).reshape(-1, len(Counts._fields)).astype(np.int64)
 
 
-def check_range(path: Path, line: int, links: Iterable[Link], sentence: SentencePair, *, base: int = 0) -> None:
-    """Raise a FormatError for the first link that points behind a sentence's end."""
-    lengths = (len(sentence.source), len(sentence.target))
-    for link in links:
-        if link[0] >= lengths[0] or link[1] >= lengths[1]:
-            message = (
-                f"the link {link[0] + base}-{link[1] + base} is out of range: source and target have "
-                f"{lengths[0]} and {lengths[1]} words, counted from {base}."
-            )
-            raise FormatError(display_name(path), line, message)
-
-
 def _signature(sentences: int, *, ignore_possible: bool, gold_base: int, system_base: int) -> str:
     parts = {
         "sentences": sentences,
         "gold": "sure" if ignore_possible else "sure+possible",
         "gold-base": gold_base,
         "system-base": system_base,
-        "interval": "bootstrap-1000",
-        "test": "permutation-1000",
-        "seed": 12345,
+        "interval": f"bootstrap-{SAMPLES}",
+        "test": f"permutation-{SAMPLES}",
+        "seed": SEED,
         "version": __version__,
     }
     return "|".join(f"{key}:{value}" for key, value in parts.items())

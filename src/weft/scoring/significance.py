@@ -11,9 +11,14 @@ import numpy as np
 from weft.scoring.counts import FloatArray, IntArray, rates
 
 MOST_UNITS = 10_000
+SAMPLES = 1000
+LEVEL = 0.95
+SEED = 12345
 
 
-def bootstrap_interval(counts: IntArray, *, samples: int = 1000, level: float = 0.95, seed: int = 12345) -> FloatArray:
+def bootstrap_interval(
+    counts: IntArray, *, samples: int = SAMPLES, level: float = LEVEL, seed: int = SEED
+) -> FloatArray:
     """Percentile bootstrap over sentences.
 
     Args:
@@ -34,7 +39,7 @@ def bootstrap_interval(counts: IntArray, *, samples: int = 1000, level: float = 
     return np.quantile(rates(np.stack(drawn)), [tail, 1 - tail], axis=0)
 
 
-def permutation_test(first: IntArray, second: IntArray, *, samples: int = 1000, seed: int = 12345) -> FloatArray:
+def permutation_test(first: IntArray, second: IntArray, *, samples: int = SAMPLES, seed: int = SEED) -> FloatArray:
     """Two-sided paired approximate randomisation test.
 
     If the two systems were equally good, swapping their output on any sentence would change nothing; the p-value is

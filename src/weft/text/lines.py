@@ -12,9 +12,10 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from errno import EACCES, EISDIR
 from itertools import zip_longest
-from os import PathLike, fspath
-from os.path import isfile
+from os import R_OK, PathLike, access, fspath, stat, strerror
+from os.path import isdir, isfile
 from shutil import copyfileobj
 from tempfile import NamedTemporaryFile
 from typing import IO, Any, BinaryIO, TypeVar, cast
@@ -79,11 +80,27 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file without their ends.
+    """Stream the lines of a file without their ends; a file that cannot be read is an error at once.
 
     Only a newline ends a line (one carriage return before it is dropped), so a stray carriage return, form feed or
     U+2028 inside a line never shifts the lines after it.
     """
+    check_readable(path)
+    return _lines(path)
+
+
+def check_readable(path: Path) -> None:
+    """Raise the OSError that opening the file would raise. A pipe is not opened: that would end its writer."""
+    if fspath(path) == STDIN:
+        return
+    if isdir(path):
+        raise IsADirectoryError(EISDIR, strerror(EISDIR), fspath(path))
+    stat(path)
+    if not access(path, R_OK):
+        raise PermissionError(EACCES, strerror(EACCES), fspath(path))
+
+
+def _lines(path: Path) -> Iterator[bytes]:
     number = 0
     try:
         with open_bytes(path) as file:

@@ -17,8 +17,8 @@ from itertools import chain, groupby, repeat
 from typing import NamedTuple
 
 from weft.errors import FormatError
+from weft.text.json_objects import parse_json_object, shorten
 from weft.text.lines import Path, decode, display_name, read_lines
-from weft.text.pairs import parse_json_object, shorten
 from weft.types import Alignment, Link
 
 _TOKEN = re.compile(rb"(\d{1,9})([-p])(\d{1,9})(?::([-+.\deE]{1,32}))?")
@@ -45,8 +45,7 @@ def read_links(path: Path, *, format: LinkFormat | str = LinkFormat.AUTO, base: 
     `base` is the number of the first word in Pharaoh and talp files: 0, or 1 in some gold sets. NAACL counts from 1
     (0 is NULL and dropped) and JSONL from 0 whatever `base` says.
     """
-    for row in read_numbered_links(path, format=format, base=base):
-        yield Alignment.of(row.links, row.score)
+    return (Alignment.of(row.links, row.score) for row in read_numbered_links(path, format=format, base=base))
 
 
 class NumberedLinks(NamedTuple):
@@ -60,14 +59,29 @@ class NumberedLinks(NamedTuple):
 def read_numbered_links(
     path: Path, *, format: LinkFormat | str = LinkFormat.AUTO, base: int = 0
 ) -> Iterator[NumberedLinks]:
-    """Like `read_links`, but the links stay as they stand in the file, each sentence with the line it came from."""
+    """Stream the links of a file as they stand in it, each sentence with the line it came from.
+
+    Args:
+        path: the file; `-` is stdin.
+        format: its format; `auto` looks at the first line that holds a link.
+        base: the number of the first word in Pharaoh and talp files, 0 or 1.
+    """
+    return recognised_links(path, format=format, base=base)[1]
+
+
+def recognised_links(
+    path: Path, *, format: LinkFormat | str = LinkFormat.AUTO, base: int = 0
+) -> tuple[LinkFormat, Iterator[NumberedLinks]]:
+    """The format of a link file, and its links as `read_numbered_links` gives them."""
     lines = read_lines(path)
     if format == LinkFormat.AUTO:
         format, lines = _recognised(lines)
-    if format == LinkFormat.NAACL:
-        yield from _read_naacl(lines, path)
-        return
-    tokens = _Tokens(LinkFormat(format), base)
+    format = LinkFormat(format)
+    return format, _read_naacl(lines, path) if format is LinkFormat.NAACL else _read_rows(lines, path, format, base)
+
+
+def _read_rows(lines: Iterator[bytes], path: Path, format: LinkFormat, base: int) -> Iterator[NumberedLinks]:
+    tokens = _Tokens(format, base)
     for number, line in enumerate(lines, start=1):
         try:
             row = (
@@ -79,11 +93,6 @@ def read_numbered_links(
         except ValueError as error:
             raise FormatError(display_name(path), number, str(error)) from error
         yield row
-
-
-def recognise(path: Path) -> LinkFormat:
-    """The format of a link file, judged by its first line that is not blank."""
-    return _recognised(read_lines(path))[0]
 
 
 def _recognised(lines: Iterator[bytes]) -> tuple[LinkFormat, Iterator[bytes]]:

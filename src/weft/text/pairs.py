@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 
 from weft.errors import FormatError
+from weft.text.json_objects import parse_json_object, shorten
 from weft.text.lines import OnError, Path, decode, display_name, read_lines, read_together
 from weft.types import SentencePair, Words
 
@@ -50,8 +51,8 @@ def read_pairs(
     A line that holds no pair (blank, bad UTF-8, no separator, an empty side) raises a FormatError; with `on_error`
     it is handed over instead and `NOTHING` takes its place, so no line is ever lost.
     """
-    for sides in read_texts(path, target, format=format, on_error=on_error):
-        yield SentencePair(words_of(sides[0]), words_of(sides[1])) if sides else NOTHING
+    texts = read_texts(path, target, format=format, on_error=on_error)
+    return (SentencePair(words_of(sides[0]), words_of(sides[1])) if sides else NOTHING for sides in texts)
 
 
 def words_of(side: str | Words) -> Words:
@@ -68,11 +69,16 @@ def read_texts(
 ) -> Iterator[Sides | None]:
     """Like `read_pairs` before words are split: each side is text, or words where the file lists them."""
     if target is not None:
-        yield from _read_two_files(path, target, on_error)
-        return
-    guessing = format == PairFormat.AUTO
-    parse = None if guessing else _PARSERS[PairFormat(format)]
-    for number, line in enumerate(read_lines(path), start=1):
+        return _read_two_files(path, target, read_lines(path), read_lines(target), on_error)
+    return _read_one_file(path, read_lines(path), PairFormat(format), on_error)
+
+
+def _read_one_file(
+    path: Path, lines: Iterator[bytes], format: PairFormat, on_error: OnError | None
+) -> Iterator[Sides | None]:
+    guessing = format is PairFormat.AUTO
+    parse = None if guessing else _PARSERS[format]
+    for number, line in enumerate(lines, start=1):
         try:
             text = decode(line, path, number)
             if guessing and (parse is None or (parse is _parse_tsv and "\t" not in text)):
@@ -86,9 +92,10 @@ def read_texts(
             yield sides
 
 
-def _read_two_files(source: Path, target: Path, on_error: OnError | None) -> Iterator[Sides | None]:
-    names = [display_name(source), display_name(target)]
-    lines = read_together(names, [read_lines(source), read_lines(target)])
+def _read_two_files(
+    source: Path, target: Path, source_lines: Iterator[bytes], target_lines: Iterator[bytes], on_error: OnError | None
+) -> Iterator[Sides | None]:
+    lines = read_together([display_name(source), display_name(target)], [source_lines, target_lines])
     for number, (source_line, target_line) in enumerate(lines, start=1):
         path = source
         try:
@@ -175,29 +182,6 @@ def _json_side(record: dict[str, object], key: str) -> str | Words:
     if isinstance(side, list) and all(isinstance(word, str) for word in side):
         return tuple(side)
     raise ValueError(f'expected "{key}" to be a sentence or a list of words, found {shorten(json.dumps(side))}.')
-
-
-def parse_json_object(text: str) -> dict[str, object]:
-    """Parse one JSONL record; every way it can fail is a ValueError with a sentence."""
-    try:
-        record = json.loads(text)
-        if "\\ud" in text.lower():
-            text = json.dumps(record, ensure_ascii=False)
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ValueError("the JSON text holds half of a surrogate pair.") from error
-    except RecursionError as error:
-        raise ValueError("the JSON text is nested too deeply.") from error
-    except ValueError as error:
-        raise ValueError(f"expected a JSON object, found {shorten(text)} ({error}).") from error
-    if not isinstance(record, dict):
-        raise ValueError(f"expected a JSON object, found {shorten(text)}.")
-    return record
-
-
-def shorten(text: str, length: int = 40) -> str:
-    """Quote input in a message without flooding the screen."""
-    return repr(text if len(text) <= length else text[: length - 1] + "…")
 
 
 _PARSERS: dict[PairFormat, Callable[[str], Sides]] = {

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
-import shutil
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
-from itertools import islice, repeat
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,9 +16,8 @@ import numpy.typing as npt
 
 from weft.encoding.subwords import IntArray, Piece, Tokenizer
 from weft.errors import FormatError, WeftError
-from weft.scoring.corpus import read_sentences
-from weft.text.lines import read_two_together
-from weft.text.links import read_links
+from weft.text.files import checksum, whole_folder
+from weft.text.gold import GoldFile, read_sentences
 from weft.text.pairs import NOTHING, read_pairs
 from weft.training.config import CorpusConfig
 from weft.types import Alignment, SentencePair
@@ -101,19 +98,16 @@ def pack(corpora: Sequence[CorpusConfig], packing: Packing, folder: Path) -> Pac
     """Tokenise and pack corpora into a folder, or open the folder if that was done before."""
     if (folder / _META).is_file():
         return PackedCorpus.open(folder)
-    partial = folder.with_name(folder.name + ".partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    writer = _Writer(partial)
     guard = _Guard(packing.exclude, drop=packing.overlap == "drop")
-    for number, corpus in enumerate(corpora):
-        before = writer.counts["pairs"]
-        for chunk in _chunks(_lines(corpus, packing.use_possible)):
-            _pack_chunk(chunk, number, packing, writer, guard, corpus.path)
-        if writer.counts["pairs"] == before:
-            raise WeftError(f"{corpus.path} gives no pair to train on.")
-    writer.close()
-    partial.rename(folder)
+    with whole_folder(folder) as partial:
+        writer = _Writer(partial)
+        for number, corpus in enumerate(corpora):
+            before = writer.counts["pairs"]
+            for chunk in _chunks(_lines(corpus, packing.use_possible)):
+                _pack_chunk(chunk, number, packing, writer, guard, corpus.path)
+            if writer.counts["pairs"] == before:
+                raise WeftError(f"{corpus.path} gives no pair to train on.")
+        writer.close()
     logger.info("packed %s", ", ".join(f"{count:,} {name}" for name, count in writer.counts.items()))
     return PackedCorpus.open(folder)
 
@@ -124,27 +118,14 @@ Line = tuple[int, SentencePair, Alignment | None]
 def _lines(corpus: CorpusConfig, use_possible: bool) -> Iterator[Line]:
     pairs = read_pairs(corpus.path, corpus.target, on_error=lambda error: None)
     if corpus.links is None:
-        rows: Iterable[tuple[SentencePair, Alignment | None]] = zip(pairs, repeat(None), strict=False)
-    else:
-        rows = read_two_together((corpus.path, corpus.links), pairs, read_links(corpus.links))
-    for number, (pair, alignment) in enumerate(rows, start=1):
-        if alignment is not None and pair != NOTHING:
-            alignment = _checked(alignment, pair, corpus, number, use_possible)
-        yield number, pair, alignment
-
-
-def _checked(
-    alignment: Alignment, pair: SentencePair, corpus: CorpusConfig, number: int, use_possible: bool
-) -> Alignment | None:
-    for link in alignment.links:
-        if link.source >= len(pair.source) or link.target >= len(pair.target):
-            message = (
-                f"the link {link.source}-{link.target} is out of range: line {number} of {corpus.path} has "
-                f"{len(pair.source)} and {len(pair.target)} words."
-            )
-            raise FormatError(str(corpus.links), number, message)
-    kept = tuple(link for link in alignment.links if link.sure or use_possible)
-    return Alignment(kept) if kept else None  # an empty line means: none given
+        for number, pair in enumerate(pairs, start=1):
+            yield number, pair, None
+        return
+    rows = GoldFile(corpus.links, pairs, pairs_name=corpus.path, skip_unread=True)
+    for number, row in enumerate(rows, start=1):
+        kept = [link for link in row.links if link.sure or use_possible]
+        # An empty line means that no links are given.
+        yield number, row.pair or NOTHING, Alignment.of(kept) if kept else None
 
 
 def _chunks(lines: Iterator[Line]) -> Iterator[list[Line]]:
@@ -240,7 +221,7 @@ class _Guard:
 
 def _fingerprint(pair: SentencePair) -> int:
     text = "\0".join((" ".join(pair.source), " ".join(pair.target)))
-    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+    return int.from_bytes(checksum(text.encode("utf-8", "surrogatepass"), size=8).digest(), "little")
 
 
 def letters_of(words: Sequence[str]) -> str:

@@ -8,7 +8,6 @@ import shutil
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from torch.utils.data import DataLoader
 from weft.encoding.device import max_length, prefer_stable_kernels
 from weft.encoding.torch import wrap_tokenizer
 from weft.errors import SettingError, WeftError
+from weft.text.files import checksum
 from weft.training import checkpoints
 from weft.training.card import save_trained
 from weft.training.checkpoints import Progress
@@ -163,7 +163,7 @@ class TrainingRun:
         )
         key = json.dumps([parts, [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]])
         key += self.library_tokenizer.name_or_path
-        folder = self.output / f"corpus-{blake2b(key.encode(), digest_size=8).hexdigest()}"
+        folder = self.output / f"corpus-{checksum(key.encode(), size=8).hexdigest()}"
         with self.accelerator.main_process_first():
             return pack(config.corpora, packing, folder)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, repeat
@@ -10,15 +9,13 @@ from os.path import basename
 
 from weft.aligner import Aligner
 from weft.errors import FormatError
-from weft.scoring.base import detect_base
-from weft.scoring.corpus import check_range
+from weft.text.gold import GoldFile, check_range
+from weft.text.json_objects import parse_json_object
 from weft.text.lines import OnError, Path, decode, display_name, read_lines, read_together, read_two_together
 from weft.text.links import NumberedLinks, read_numbered_links
-from weft.text.pairs import PairFormat, parse_json_object, read_pairs
-from weft.types import Alignment, GoldAlignment
+from weft.text.pairs import NOTHING, PairFormat, read_pairs
+from weft.types import Alignment, GoldAlignment, SentencePair
 from weft.viewing.comparison import Comparison, ViewedPair
-
-logger = logging.getLogger(__name__)
 
 
 def read_comparison(
@@ -36,7 +33,7 @@ def read_comparison(
     """Read pairs with the links of each system and the gold, line by line together.
 
     Args:
-        path: the pairs, or the source side; a file that can be read twice if gold is given.
+        path: the pairs, or the source side.
         target: the target side, if it is a file of its own.
         links: one file a system.
         gold: gold links; with `gold_base` None it is found out whether they count from 0 or 1.
@@ -46,39 +43,39 @@ def read_comparison(
         system_base: number of the first word in `links`.
         on_error: gets the lines that hold no pair; they are left out.
     """
-    if gold is not None and gold_base is None:
-        sentences = read_pairs(path, target, format=format, on_error=lambda error: None)
-        detected = detect_base(gold, sentences)
-        gold_base = detected.number
-        if detected.reason:
-            name = display_name(gold)
-            logger.warning("%s is read as counting words from %d: %s.", name, gold_base, detected.reason)
-    files = [*links, *([gold] if gold is not None else [])]
-    bases = [system_base] * len(links) + [gold_base or 0] * (gold is not None)
     pairs = read_pairs(path, target, format=format, on_error=on_error)
-    rows = _rows(files, bases)
-    if files:
-        together = read_two_together((display_name(path), display_name(files[0])), pairs, rows)
-    else:
-        together = zip(pairs, rows, strict=False)
+    rows = _with_gold(pairs, gold, gold_base, display_name(path))
+    together = _with_systems(rows, links, system_base, display_name(path))
     viewed = []
     numbered_rows = enumerate(together, start=1)
-    for number, (pair, row) in islice(numbered_rows, lines.start, lines.stop):
-        for file, base, numbered in zip(files, bases, row, strict=True):
-            check_range(file, numbered.line, numbered.links, pair, base=base)
+    for number, ((pair, truth), row) in islice(numbered_rows, lines.start, lines.stop):
         if pair.source and pair.target:
-            systems = tuple(Alignment.of(found.links, found.score) for found in row[: len(links)])
-            truth = GoldAlignment.of(row[-1].links) if gold is not None else None
+            for file, numbered in zip(links, row, strict=True):
+                check_range(file, numbered.line, numbered.links, pair, base=system_base)
+            systems = tuple(Alignment.of(found.links, found.score) for found in row)
             viewed.append(ViewedPair(number, pair, systems, truth))
     cut = next(numbered_rows, None) is not None
     return Comparison(viewed, names_of(links), names_of([gold])[0] if gold is not None else None, cut=cut)
 
 
-def _rows(files: Sequence[Path], bases: Sequence[int]) -> Iterator[tuple[NumberedLinks, ...]]:
-    if not files:
-        return repeat(())
-    readers = [read_numbered_links(file, base=base) for file, base in zip(files, bases, strict=True)]
-    return read_together([display_name(file) for file in files], readers)
+_Row = tuple[SentencePair, GoldAlignment | None]
+
+
+def _with_gold(pairs: Iterator[SentencePair], gold: Path | None, base: int | None, name: str) -> Iterator[_Row]:
+    if gold is None:
+        return zip(pairs, repeat(None), strict=False)
+    rows = GoldFile(gold, pairs, base=base, pairs_name=name, skip_unread=True)
+    return ((row.pair or NOTHING, row.gold) for row in rows)
+
+
+def _with_systems(
+    rows: Iterator[_Row], links: Sequence[Path], base: int, name: str
+) -> Iterator[tuple[_Row, tuple[NumberedLinks, ...]]]:
+    if not links:
+        return zip(rows, repeat(()), strict=False)
+    names = [display_name(file) for file in links]
+    found = read_together(names, [read_numbered_links(file, base=base) for file in links])
+    return read_two_together((name, names[0]), rows, found)
 
 
 def names_of(paths: Sequence[Path], endings: Sequence[str] | None = None) -> tuple[str, ...]:

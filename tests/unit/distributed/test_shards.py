@@ -6,7 +6,7 @@ import pytest
 
 from echo import EchoJob, Item
 from weft.distributed.chunks import cut
-from weft.distributed.manifest import Input, Manifest, Shard, WholeFile, survey
+from weft.distributed.manifest import Input, Manifest, Shard, survey
 from weft.distributed.shards import ShardedRun
 from weft.distributed.workers import Workers
 from weft.errors import FormatError, LineCountError, WeftError
@@ -113,18 +113,3 @@ def test_files_are_surveyed(tmp_path):
     assert survey(str(tmp_path / "c"))[0].digest != one.digest
     with pytest.raises(LineCountError):
         survey(str(tmp_path / "a"), str(tmp_path / "d"))
-
-
-def test_a_whole_file_is_there_or_not(tmp_path):
-    file = WholeFile(tmp_path / "x")
-    file.write(b"data")
-    assert not (tmp_path / "x").exists()
-    file.drop()
-    assert list(tmp_path.iterdir()) == []
-    file = WholeFile(tmp_path / "x")
-    file.write(b"data")
-    file.keep()
-    file.drop()
-    assert (tmp_path / "x").read_bytes() == b"data"
-    with pytest.raises(OSError, match="nowhere/x"):
-        WholeFile(tmp_path / "nowhere" / "x")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from strategies import alignments
 from weft.errors import FormatError
-from weft.text.links import LinkFormat, format_links, read_links, read_numbered_links, recognise
+from weft.text.links import LinkFormat, format_links, read_links, read_numbered_links, recognised_links
 from weft.types import Alignment, Link
 
 
@@ -104,7 +104,7 @@ def test_numbered_links_keep_what_the_file_says(tmp_path):
 def test_formats_are_recognised(tmp_path, content, format):
     path = tmp_path / "links"
     path.write_text(content)
-    assert recognise(path) == format
+    assert recognised_links(path)[0] == format
 
 
 KEEPS = {

@@ -1,0 +1,130 @@
+"""Files and folders that appear only when they are complete, compression by name, and checksums."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import lzma
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from weft.text.lines import zstandard
+
+_BLOCK = 1 << 20
+
+
+def checksum(data: bytes = b"", *, size: int = 16) -> hashlib.blake2b:
+    """A fast checksum of `size` bytes, to which more data can be added with `update`."""
+    return hashlib.blake2b(data, digest_size=size)
+
+
+def blocks(path: Path) -> Iterator[bytes]:
+    """The content of a file, a megabyte at a time."""
+    with open(path, "rb") as file:
+        while block := file.read(_BLOCK):
+            yield block
+
+
+class WholeFile:
+    """A file that takes its name only when all of it is on the disk.
+
+    Until `keep` is called, everything goes into a temporary file in the same folder. A file that had the name before
+    stays as it was until then, and keeps its permissions. Errors such as a full disk carry the file's own name.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._shown = os.fspath(path)
+        self._path = os.path.realpath(path)
+        self._temporary = f"{self._path}.{os.getpid()}.partial"
+        with self._named():
+            self._file = open(self._temporary, "wb")  # noqa: SIM115 - closed by keep or drop
+
+    def write(self, data: bytes) -> int:
+        """Add to it."""
+        with self._named():
+            return self._file.write(data)
+
+    def flush(self) -> None:
+        """Nothing has to be on the disk before `keep`; compressors ask for it all the same."""
+
+    def keep(self) -> None:
+        """It is complete: give it its name."""
+        with self._named():
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            if os.path.exists(self._path):
+                shutil.copymode(self._path, self._temporary)
+            os.replace(self._temporary, self._path)
+
+    def drop(self) -> None:
+        """It is not needed, or could not be written. After `keep` this does nothing."""
+        with contextlib.suppress(OSError):  # what is buffered may not fit on the disk either
+            self._file.close()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._temporary)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, self._shown) from error
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write bytes to that replaces `path` if the block ends well, and vanishes if it raises."""
+    file = WholeFile(path)
+    try:
+        yield cast(BinaryIO, file)
+        file.keep()
+    finally:
+        file.drop()
+
+
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file so that a reader finds the old content or the new one, never half of it."""
+    with whole_file(path) as file:
+        file.write(content.encode("utf-8") if isinstance(content, str) else content)
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """An empty folder that takes the place of `path` if the block ends well; `path` is as it was if it raises."""
+    partial, old = (path.with_name(f".{path.name}.{ending}") for ending in ("partial", "old"))
+    for left_over in (partial, old):
+        shutil.rmtree(left_over, ignore_errors=True)
+    partial.mkdir(parents=True)
+    try:
+        yield partial
+        if path.exists():
+            path.rename(old)
+        partial.rename(path)
+    finally:
+        for unused in (partial, old):
+            shutil.rmtree(unused, ignore_errors=True)
+
+
+@contextmanager
+def compressed(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
+    """The file itself, or what compresses into it if its name ends in .gz, .xz or .zst.
+
+    Equal content gives equal bytes: gzip's header holds neither a name nor a time.
+    """
+    if name.endswith(".gz"):
+        with gzip.GzipFile(filename="", fileobj=file, mode="wb", compresslevel=6, mtime=0) as packed:
+            yield cast(BinaryIO, packed)
+    elif name.endswith(".xz"):
+        with lzma.LZMAFile(file, "wb") as packed:
+            yield cast(BinaryIO, packed)
+    elif name.endswith(".zst"):
+        with zstandard().ZstdFile(file, "wb", options={zstandard().CompressionParameter.checksum_flag: 1}) as packed:
+            yield packed
+    else:
+        yield file
