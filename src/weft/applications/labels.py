@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # So many sentences are looked at before the first label is written in the scheme that they use.
 _LOOKED_AT = 1000
+# What is listed although the label has a place.
+_PLACED = (Reason.APART, Reason.NEARBY)
 
 
 class Listing:
@@ -50,14 +52,14 @@ class Listing:
                 self._write(f"{line}\n".encode())
 
     def summary(self) -> Iterator[str]:
-        """Sentences that say how many labels found no place, and why."""
-        parts = self._reasons[Reason.APART]
-        lost = self._reasons.total() - parts
+        """Sentences that say how many labels found no place or not quite theirs, and why."""
+        parts, nearby = self._reasons[Reason.APART], self._reasons[Reason.NEARBY]
+        lost = [(reason, count) for reason, count in self._reasons.most_common() if reason not in _PLACED]
         if lost:
-            why = "; ".join(
-                f"{count:,}: {reason}" for reason, count in self._reasons.most_common() if reason is not Reason.APART
-            )
-            yield f"{lost:,} of {self._total:,} labels found no place ({why})."
+            why = "; ".join(f"{count:,}: {reason}" for reason, count in lost)
+            yield f"{sum(count for _, count in lost):,} of {self._total:,} labels found no place ({why})."
+        if nearby:
+            yield f"{nearby:,} of {self._total:,} labels have no links, and went to the nearest place."
         if parts:
             yield f"{parts:,} of {self._total:,} labels lost a part that stands apart."
 

@@ -8,7 +8,7 @@ spans and markup; docs/applications.md states the rules for users.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -21,12 +21,17 @@ Run = tuple[int, int]
 """Neighbouring words: the first and the one behind the last."""
 
 
+# For `dense`: what a word between two words of a span costs, if it has no links, and if its links lead elsewhere.
+_WEIGHTS = (-0.25, -1.0)
+
+
 class Gaps(StrEnum):
     """What becomes of a label whose words do not stand together on the other side."""
 
     FILL = "fill"
     LONGEST = "longest"
     SPLIT = "split"
+    DENSE = "dense"
 
 
 class Span(NamedTuple):
@@ -44,6 +49,7 @@ class Reason(StrEnum):
     NO_LINKS = "its words have no links"
     TAKEN = "its words belong to another label"
     APART = "a part that stands apart"
+    NEARBY = "its words have no links; it stands where its neighbours do"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,8 @@ def project_spans(
         spans: labels over source words.
         alignment: links from the labelled side to the other.
         gaps: `fill` joins a span across every gap, `longest` keeps its run with the most linked words, `split` keeps
-            all runs. None of them reaches across a word of another span.
+            all runs; `dense` keeps the run in which its own words outweigh others, so that one wrong link far away
+            does not stretch it. None of them reaches across a word of another span.
         max_gap: for `longest` and `split`, gaps of so many words are no gaps.
     """
     linked: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
@@ -87,11 +94,16 @@ def project_spans(
     for span, words in zip(spans, owned, strict=True):
         for word in words:
             owners[word].add(span)
-    limit = None if gaps == Gaps.FILL else max_gap
+    limit = None if gaps in (Gaps.FILL, Gaps.DENSE) else max_gap
+    elsewhere = {link.target for link in alignment.links}
     placed = []
     for span, claimed, words in zip(spans, claims, owned, strict=True):
         if words:
-            placed.append(_placed(_runs(span, words, owners, limit), Gaps(gaps)))
+            runs = _runs(span, words, owners, limit)
+            if gaps == Gaps.DENSE:
+                placed.append(_densest(runs, claimed, elsewhere, span.end - span.start))
+            else:
+                placed.append(_placed(runs, Gaps(gaps)))
         else:
             placed.append(Projected(reason=_why_nowhere(span, claimed)))
     return placed
@@ -158,6 +170,28 @@ def _placed(runs: Sequence[Sequence[int]], gaps: Gaps) -> Projected:
     best = max(range(len(runs)), key=lambda number: (len(runs[number]), -number))
     left_out = tuple(run for number, run in enumerate(spanned) if number != best)
     return Projected((spanned[best],), Reason.APART, left_out)
+
+
+def _densest(runs: Sequence[Sequence[int]], claimed: Mapping[int, _Claim], linked: Set[int], length: int) -> Projected:
+    """The run with the greatest sum of weights: a span's own words count for it, the words of others against it.
+
+    `length` decides between equals: the run that is as long as the span is on its own side.
+    """
+    best: tuple[tuple[float, int, int], Run] | None = None
+    for words in runs:
+        own, begin, total = set(words), words[0], 0.0
+        for word in range(words[0], words[-1] + 1):
+            weight = claimed[word].score / claimed[word].links if word in own else _WEIGHTS[word in linked]
+            if total < 0:
+                begin, total = word, 0.0
+            total += weight
+            rank = (round(total, 6), -abs(word + 1 - begin - length), -begin)
+            if word in own and begin in own and (best is None or rank > best[0]):
+                best = (rank, (begin, word + 1))
+    assert best is not None, "every run has a first word of its own"
+    start, end = best[1]
+    left_out = tuple((word, word + 1) for words in runs for word in words if not start <= word < end)
+    return Projected((best[1],), Reason.APART if left_out else None, left_out)
 
 
 def _why_nowhere(span: Span, claimed: Mapping[int, _Claim]) -> Reason:

@@ -1,15 +1,19 @@
-"""Put the elements of one side's markup around the words of the other side, through links."""
+"""Put the elements of one side's markup around the words of the other side, through links.
+
+The result is a list of pieces, text and tags, in order. A line of markup is their concatenation; documents build
+paragraphs of their own kind from them.
+"""
 
 from __future__ import annotations
 
-import heapq
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
+from weft.applications.arranging import Part, Piece, Point, arranged, nested
 from weft.applications.markup import Element, Markup, escape, parse_markup, plain_text
+from weft.applications.placeholders import keep_placeholders, placeholders_whole
 from weft.applications.projection import Gaps, Projected, Reason, Run, Span, project_spans
+from weft.applications.remapping import places, remap
 from weft.applications.spans import split_at_blanks, words_in
 from weft.text.lines import OnError, Path
 from weft.text.pairs import NOTHING, PairFormat, read_texts
@@ -19,33 +23,24 @@ from weft.types import Alignment, SentencePair
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """A line with its new tags, and the labels with the places they got."""
+    """The other side with its new tags, and the elements with the places they got."""
 
-    line: str
+    pieces: tuple[Piece, ...]
     spans: tuple[Span, ...]
     projected: tuple[Projected, ...]
 
-
-class _Part(NamedTuple):
-    """An element, or a part of it, over the words of a run; `order` is that of the start tags in the source."""
-
-    start: int
-    behind: int
-    order: int
-    element: Element
-    first: bool = True
-
     @property
-    def rank(self) -> tuple[int, int, int]:
-        """Earlier parts first, and outer before inner ones."""
-        return (self.start, -self.behind, self.order)
+    def line(self) -> str:
+        """The text with its tags as a line of markup."""
+        return "".join(_written(piece) for piece in self.pieces)
 
 
-class _Point(NamedTuple):
-    """An element without words as it is written, and which element it was in."""
-
-    written: str
-    parent: int | None
+def _written(piece: Piece) -> str:
+    if isinstance(piece, str):
+        return escape(piece, quote=False)
+    if piece.part is Part.WHOLE:
+        return piece.element.whole()
+    return piece.element.opening(first=piece.first) if piece.part is Part.OPEN else piece.element.closing()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +53,25 @@ class MarkupRecord:
     plain: Segmented
     pair: SentencePair
 
+    @classmethod
+    def of(
+        cls, markup: Markup, text: str, segmenters: tuple[Segmenter, Segmenter], *, reverse: bool = False
+    ) -> MarkupRecord:
+        """Split both sides into words.
 
-_NO_WORDS = Segmented((), ())
-BAD_MARKUP = MarkupRecord(Markup("", (), ()), _NO_WORDS, "", _NO_WORDS, NOTHING)
+        Args:
+            markup: the side with tags.
+            text: the other side.
+            segmenters: how source and target are split.
+            reverse: the tags are on the target side.
+        """
+        cut = tuple(reversed(segmenters)) if reverse else segmenters
+        tagged, plain = cut[0](markup.text), cut[1](text)
+        sides = (plain, tagged) if reverse else (tagged, plain)
+        return cls(markup, tagged, text, plain, SentencePair(sides[0].words, sides[1].words))
+
+
+BAD_MARKUP = MarkupRecord(Markup("", ()), Segmented((), ()), "", Segmented((), ()), NOTHING)
 """Stands for a line that holds no pair, so that line n of the output still belongs to line n of the input."""
 
 
@@ -81,74 +92,106 @@ def read_markup(
         texts = [side if isinstance(side, str) else " ".join(side) for side in sides]
         number = 0 if labelled == "source" else 1
         markup, text = parse_markup(texts[number]), plain_text(texts[1 - number])
-        words = [cut(markup.text if side == number else text) for side, cut in enumerate(segmenters)]
-        pair = SentencePair(words[0].words, words[1].words)
-        yield MarkupRecord(markup, words[number], text, words[1 - number], pair)
+        yield MarkupRecord.of(markup, text, segmenters, reverse=number == 1)
 
 
 def project_markup(
-    record: MarkupRecord, alignment: Alignment, *, gaps: Gaps | str = Gaps.FILL, max_gap: int = 1
+    record: MarkupRecord, alignment: Alignment, *, gaps: Gaps | str = Gaps.DENSE, max_gap: int = 1
 ) -> Tagged:
-    """Write the plain side with the elements of the tagged side in it; `alignment` leads from tagged to plain.
+    """Put the elements of the tagged side into the plain side; `alignment` leads from tagged to plain.
 
     An element around the whole sentence stays around the whole sentence. One without words (`<br/>`) goes behind the
-    translation of the word before it. Other elements go where `project_spans` puts them.
+    translation of the word before it. Other elements go where `project_spans` puts them. If that is nowhere, they go
+    to the nearest place, and the result says so: no element is lost.
     """
-    markup, source, target = record.markup, record.tagged, record.plain
+    record, alignment = _with_whole_placeholders(record, alignment)
+    filled, empty = _with_and_without_words(record)
+    spans = [span for _, span in filled]
+    found = project_spans(spans, alignment, gaps=gaps, max_gap=max_gap)
+    found = [_settled(record, *item, place, alignment, gaps) for item, place in zip(filled, found, strict=True)]
+    around = [(element, run) for (element, _), place in zip(filled, found, strict=True) for run in place.runs]
+    tags, cut_short = nested(around)
+    parents = {id(child): id(element) for element in record.markup.elements for child in element.children}
+    points = [
+        Point(element, _place(boundary, record, alignment), parents.get(id(element)), _blanks(record.markup, element))
+        for element, boundary in empty
+    ]
+    points += [
+        Point(element, run[0], parents.get(id(element)), hollow=True) for element, run in around if run[0] == run[1]
+    ]
+    points.sort(key=lambda point: point.element.start)
+    pieces = arranged(record.text, record.plain.offsets, tags, points)
+    found = [
+        replace(place, reason=Reason.APART) if id(element) in cut_short and place.reason is None else place
+        for (element, _), place in zip(filled, found, strict=True)
+    ]
+    strays = [Span(0, 0, tag) for tag in record.markup.strays]
+    nowhere = [Projected(reason=Reason.NO_WORD)] * len(strays)
+    return Tagged(tuple(pieces), (*spans, *strays), (*found, *nowhere))
+
+
+def _with_whole_placeholders(record: MarkupRecord, alignment: Alignment) -> tuple[MarkupRecord, Alignment]:
+    """The same with each placeholder as one word that is linked with itself, so that no tag gets into it."""
+    tagged = placeholders_whole(record.markup.text, record.tagged)
+    plain = placeholders_whole(record.text, record.plain)
+    if tagged is not record.tagged or plain is not record.plain:
+        sides = (record.tagged, tagged), (record.plain, plain)
+        alignment = remap(alignment, *(places(old.offsets, new.offsets) for old, new in sides))
+        record = replace(record, tagged=tagged, plain=plain)
+    return record, keep_placeholders(tagged.words, plain.words, alignment)
+
+
+def _with_and_without_words(record: MarkupRecord) -> tuple[list[tuple[Element, Span]], list[tuple[Element, int]]]:
+    """Elements with the words they cover, and those that cover none with the place between words where they stand."""
     filled: list[tuple[Element, Span]] = []
     empty: list[tuple[Element, int]] = []
     inside: set[int] = set()
-    for element in markup.elements:
-        start, end = words_in(source.offsets, element.start, element.end)
+    for element in record.markup.elements:
+        start, end = words_in(record.tagged.offsets, element.start, element.end)
         if start < end:
             filled.append((element, Span(start, end, element.name)))
         elif id(element) not in inside:
             empty.append((element, start))
             inside.update(id(child) for child in element.walk())
-    spans = tuple(span for _, span in filled)
-    whole = ((0, len(source.words)), Projected(((0, len(target.words)),)))
-    projected = [
-        whole[1] if (span.start, span.end) == whole[0] and target.words else place
-        for span, place in zip(spans, project_spans(spans, alignment, gaps=gaps, max_gap=max_gap), strict=True)
-    ]
-    parts = _nested((element, place.runs) for (element, _), place in zip(filled, projected, strict=True))
-    parents = {id(child): id(element) for element in markup.elements for child in element.children}
-    points: defaultdict[int, list[_Point]] = defaultdict(list)
-    for element, boundary in empty:
-        place = _place(boundary, alignment, len(source.words), len(target.words))
-        points[place].append(_Point(element.whole(), parents.get(id(element))))
-    line = "".join(_rendered(record.text, target.offsets, parts, points))
-    strays = [Span(0, 0, tag) for tag in markup.strays]
-    nowhere = [Projected(reason=Reason.NO_WORD)] * len(strays)
-    return Tagged(line, (*spans, *strays), (*projected, *nowhere))
+    return filled, empty
 
 
-def _nested(placed: Iterable[tuple[Element, Sequence[Run]]]) -> list[_Part]:
-    """Cut parts that cross another one, so that every two lie apart or one within the other; outer ones first."""
-    waiting = [
-        (part.rank, part)
-        for order, (element, runs) in enumerate(placed)
-        for part in (_Part(start, end, order, element, start == runs[0][0]) for start, end in runs)
-    ]
-    heapq.heapify(waiting)
-    nested: list[_Part] = []
-    around: list[_Part] = []
-    while waiting:
-        _, part = heapq.heappop(waiting)
-        while around and around[-1].behind <= part.start:
-            around.pop()
-        if around and around[-1].behind < part.behind:
-            cut = around[-1].behind
-            rest = part._replace(start=cut, first=False)
-            heapq.heappush(waiting, (rest.rank, rest))
-            part = part._replace(behind=cut)
-        nested.append(part)
-        around.append(part)
-    return nested
+def _settled(
+    record: MarkupRecord, element: Element, span: Span, place: Projected, alignment: Alignment, gaps: Gaps | str
+) -> Projected:
+    """The place of an element for good, whatever became of its words."""
+    words = len(record.plain.words)
+    if (span.start, span.end) == (0, len(record.tagged.words)) and words:
+        return Projected(((0, words),))
+    if place.runs:
+        return place
+    if place.reason is Reason.TAKEN and element.nests:
+        # As a label its words are another's; as markup it may stand around them with the other.
+        return project_spans([span], alignment, gaps=gaps)[0]
+    return Projected((_nearest(record, element, span, alignment),), Reason.NEARBY)
 
 
-def _place(boundary: int, alignment: Alignment, source_length: int, target_length: int) -> int:
+def _nearest(record: MarkupRecord, element: Element, span: Span, alignment: Alignment) -> Run:
+    """Where the words of an element without links would stand, judged by the words around it.
+
+    Words without links that stand there are taken for its translation. If there are none, the element stands around
+    nothing; one that must not goes around the next word.
+    """
+    words = len(record.plain.words)
+    linked = {link.target for link in alignment.links}
+    start = end = _place(span.start, record, alignment)
+    while end < words and end not in linked and end - start < span.end - span.start:
+        end += 1
+    while start > 0 and start - 1 not in linked and end - start < span.end - span.start:
+        start -= 1
+    if start == end and words and not element.may_be_empty:
+        return (start, start + 1) if start < words else (start - 1, start)
+    return (start, end)
+
+
+def _place(boundary: int, record: MarkupRecord, alignment: Alignment) -> int:
     """Where something between two source words goes: behind what precedes it, or before what follows it."""
+    source_length, target_length = len(record.tagged.words), len(record.plain.words)
     if boundary in (0, source_length):
         return 0 if boundary == 0 else target_length
     before = [(boundary - link.source, link.target + 1) for link in alignment.links if link.source < boundary]
@@ -159,32 +202,9 @@ def _place(boundary: int, alignment: Alignment, source_length: int, target_lengt
     return min(after)[1] if after else target_length
 
 
-def _rendered(
-    text: str, offsets: Sequence[Run], parts: Sequence[_Part], points: Mapping[int, list[_Point]]
-) -> Iterator[str]:
-    opening: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
-    closing: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
-    for part in parts:
-        opening[part.start].append((id(part.element), part.element.opening(first=part.first)))
-        closing[part.behind].insert(0, (id(part.element), part.element.closing()))
-    position = 0
-    for word, (start, end) in enumerate([*offsets, (len(text), len(text))]):
-        waiting = list(points.get(word, ()))
-        for element, tag in closing[word]:
-            yield from _taken(waiting, {element})
-            yield tag
-        loose = _taken(waiting, {point.parent for point in waiting} - {element for element, _ in opening[word]})
-        between = escape(text[position:start], quote=False)
-        yield from [between, *loose] if word == 0 else [*loose, between]
-        for element, tag in opening[word]:
-            yield tag
-            yield from _taken(waiting, {element})
-        yield escape(text[start:end], quote=False)
-        position = end
-
-
-def _taken(waiting: list[_Point], parents: Set[int | None]) -> list[str]:
-    """Take the points of some parents out of those that wait."""
-    taken = [point.written for point in waiting if point.parent in parents]
-    waiting[:] = [point for point in waiting if point.parent not in parents]
-    return taken
+def _blanks(markup: Markup, element: Element) -> tuple[bool, bool]:
+    """Whether blanks stand before and after an element without words."""
+    if element.breaking:
+        return (False, False)
+    before, after = markup.text[element.start - 1 : element.start], markup.text[element.end : element.end + 1]
+    return (before.isspace(), after.isspace())

@@ -60,8 +60,13 @@ def project(
         LabelFormat, typer.Option("--from", help="How the labels are written.", rich_help_panel=_LABELS)
     ] = LabelFormat.CONLL,
     gaps: Annotated[
-        Gaps, typer.Option(help="What becomes of labels whose words stand apart.", rich_help_panel=_LABELS)
-    ] = Gaps.FILL,
+        Gaps | None,
+        typer.Option(
+            help="What becomes of labels whose words stand apart.",
+            show_default="fill; for tags dense",
+            rich_help_panel=_LABELS,
+        ),
+    ] = None,
     max_gap: Annotated[
         int,
         typer.Option(
@@ -128,7 +133,7 @@ def project(
         projector = Projector(
             links=link_source(link_file, links_base, model=model, layer=layer, device=device),
             segmenters=_segmenters(raw, source_language, target_language),
-            gaps=gaps,
+            gaps=gaps or (Gaps.DENSE if format is LabelFormat.MARKUP else Gaps.FILL),
             max_gap=max_gap,
             reverse=reverse,
             on_error=bad_lines,

@@ -1,18 +1,21 @@
 from __future__ import annotations
 
+import re
 import time
 import xml.etree.ElementTree as ET
+from collections import Counter
 from html.parser import HTMLParser
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from weft.applications.arranging import Part
 from weft.applications.markup import parse_markup, plain_text
-from weft.applications.projection import Gaps
+from weft.applications.projection import Gaps, Reason
 from weft.applications.spans import split_at_blanks
 from weft.applications.tagging import MarkupRecord, project_markup, read_markup
-from weft.types import Alignment, Link, SentencePair
+from weft.types import Alignment, Link
 
 
 class Balance(HTMLParser):
@@ -37,14 +40,20 @@ class Balance(HTMLParser):
 
 
 def check(line: str, text: str) -> ET.Element:
-    """Parse a line as HTML and as XML; it holds the text and nothing else."""
+    """Parse a line as HTML and as XML; it holds the text and, but for blanks, nothing else."""
     page = Balance()
     page.feed(line)
     page.close()
     assert page.open == []
     root = ET.fromstring(f'<line xmlns:x="urn:x">{line}</line>')
-    assert "".join(root.itertext()) == text
+    for code in root.iter("bpt"):
+        code.text = ""
+    assert unspaced("".join(root.itertext())) == unspaced(text)
     return root
+
+
+def unspaced(text: str) -> str:
+    return "".join(text.split())
 
 
 def project(tmp_path, source, target, links, **options):
@@ -64,9 +73,12 @@ def project(tmp_path, source, target, links, **options):
         ("<p>a c</p>", "x y z", "0-1", "<p>x y z</p>"),
         ("a<br>c d", "x y z", "0-1 1-0 2-2", "x y<br/> z"),
         ("<img src='q'/> a", "x", "0-0", '<img src="q"/>x'),
+        ("a <img/> c", "x y", "0-0 1-1", "x <img/> y"),
+        ("a <img/>c d", "x y z", "0-0 1-1 2-2", "x <img/> y z"),
+        ("a<img/> c", "x y", "0-0 1-1", "x<img/> y"),
         ("<p>a<br></p>", "x y", "0-0", "<p>x y<br/></p>"),
         ("<li><img/> a</li>", "x", "0-0", "<li><img/>x</li>"),
-        ("<a><img alt=x></a> a c", "x y", "0-0 1-1", '<a><img alt="x"/></a>x y'),
+        ("<a><img alt=x></a> a c", "x y", "0-0 1-1", '<a><img alt="x"/></a> x y'),
         ("un<b>real</b>", "x", "0-0", "<b>x</b>"),
         ("<b>a c", "x y", "0-0 1-1", "<b>x y</b>"),
         ("<b><i>a</b></i> c", "x y", "0-0 1-1", "<b><i>x</i></b> y"),
@@ -76,11 +88,36 @@ def project(tmp_path, source, target, links, **options):
         ("1 < 2 <b>a</b>", "x", "3-0", "<b>x</b>"),
         ("<b>a</b> c", "x\x07 y", "0-0", "<b>x\ufffd</b> y"),
         ("<b title='\"&amp;'>a</b> c", "x", "0-0", '<b title="&quot;&amp;">x</b>'),
+        # A wrong link far away does not stretch an element.
+        ("<b>a</b> c d e", "v w x y z", "0-0 0-4 1-1 2-2 3-3", "<b>v</b> w x y z"),
+        # Words without links between two of an element's own belong to it.
+        ("<b>a c</b> d", "x y z w", "0-0 1-2 2-3", "<b>x y z</b> w"),
+        # Nothing is lost: neighbours, unlinked words and other elements say where to go.
+        ("a <b>c</b> d", "x y z", "0-0 2-2", "x <b>y</b> z"),
+        ("a <b>c</b> d", "x z", "0-0 2-1", "x<b></b> z"),
+        ("a <a>c</a> d", "x z", "0-0 2-1", "x <a>z</a>"),
+        ("<b>a</b> <i>c</i> d", "x y", "0-0 1-0 2-1", "<b><i>x</i></b> y"),
+        ("a <!-- c --> d", "x y", "0-0 1-1", "x <!-- c --> y"),
+        # Code of other formats is no text, and its marks may cross elements.
+        (
+            "a <bpt id='1'>&lt;b></bpt>c<ept id='1'>&lt;/b></ept>",
+            "x y",
+            "0-1 1-0",
+            '<bpt id="1">&lt;b&gt;</bpt>x<ept id="1">&lt;/b&gt;</ept> y',
+        ),
+        ("<ph id='1'>code</ph> c", "x", "0-0", '<ph id="1">code</ph>x'),
+        (
+            "<bx id='1'/>a <g id='2'>c<ex id='1'/> d</g>",
+            "x y z",
+            "0-0 1-1 2-2",
+            '<bx id="1"/>x <g id="2">y<ex id="1"/> z</g>',
+        ),
+        # Placeholders stay whole, and with their own.
+        ("<b>{name}</b> , a", "x , {name}", "0-0 1-1 2-2", "x , <b>{name}</b>"),
     ],
 )
 def test_tags_go_with_their_words(tmp_path, source, target, links, expected):
-    tagged = project(tmp_path, source, target, links)
-    assert tagged.line == expected
+    assert project(tmp_path, source, target, links).line == expected
     ET.fromstring(f'<line xmlns:x="urn:x">{expected}</line>')
 
 
@@ -89,11 +126,16 @@ def test_parts(tmp_path):
     assert tagged.line == '<b id="1">x</b> y z <b>w</b>'
 
 
-def test_elements_without_a_place_are_listed(tmp_path):
+def test_elements_that_were_not_placed_by_links_are_listed(tmp_path):
     tagged = project(tmp_path, "<b>a</b> <i>c</i> d </u> <!-- e -->", "x", "0-0")
-    assert tagged.line == "<b>x</b>"
-    lost = [span.label for span, place in zip(tagged.spans, tagged.projected, strict=True) if not place.runs]
-    assert lost == ["i", "</u>", "<!-- e -->"]
+    assert tagged.line == "<b>x</b><i></i><!-- e -->"
+    listed = {span.label: place.reason for span, place in zip(tagged.spans, tagged.projected, strict=True)}
+    assert listed == {"b": None, "i": Reason.NEARBY, "</u>": Reason.NO_WORD}
+
+
+def test_an_id_that_has_to_be_unique_stands_once(tmp_path):
+    tagged = project(tmp_path, "<g id='1'>a c</g> <g id='2'>d e</g> f", "x y z w", "0-0 1-1 1-2 2-1 3-2 4-3")
+    assert sorted(re.findall("<g [^>]*>", tagged.line)) == ['<g id="1">', '<g id="2">']
 
 
 def test_the_other_direction(tmp_path):
@@ -109,9 +151,15 @@ def test_one_line_stays_one_line(tmp_path):
 
 pieces = st.sampled_from(
     ["<b>", "</b>", "<i k='v\"'>", "</i>", "<a href=x id=1>", "</a>", "<br>", "<img/>", "<p>", "</p>", "<x:g>",
-     "</x:g>", "a", "b c", " ", "  d ", "<", ">", "&", "&amp;", "&lt;b&gt;", "<!-- x -->", "<?p?>", "\u00a0",
+     "</x:g>", "<g id='1'>", "</g>", "<bpt id='1'>c</bpt>", "<ept id='1'/>", "<bpt id='2'/>",
+     "{0}", "a", "b c", " ", "  d ", "<", ">", "&", "&amp;", "&lt;b&gt;", "<!-- x -->", "<?p?>", "\u00a0",
      "\x00", "é\u0301"]
 )  # fmt: skip
+
+
+def links_within(pairs, record):
+    sizes = (len(record.tagged.words), len(record.plain.words))
+    return Alignment.of(Link(*pair) for pair in pairs if pair[0] < sizes[0] and pair[1] < sizes[1])
 
 
 @settings(deadline=None)
@@ -122,27 +170,30 @@ pieces = st.sampled_from(
     st.sampled_from(Gaps),
 )
 @example("<b>a</b><i>b c</i>", "x y z", {(0, 0), (0, 2), (1, 1)}, Gaps.FILL)
-def test_whatever_comes_in_what_goes_out_parses(source, target, pairs, gaps):
+def test_whatever_comes_in_what_goes_out_parses_and_no_element_is_lost(source, target, pairs, gaps):
     markup, text = parse_markup(source), plain_text(target)
-    tagged, plain = split_at_blanks(markup.text), split_at_blanks(text)
-    record = MarkupRecord(markup, tagged, text, plain, SentencePair(tagged.words, plain.words))
-    inside = [pair for pair in pairs if pair[0] < len(tagged.words) and pair[1] < len(plain.words)]
-    line = project_markup(record, Alignment.of(Link(*pair) for pair in inside), gaps=gaps).line
-    assert "\n" not in line
+    record = MarkupRecord.of(markup, text, (split_at_blanks, split_at_blanks))
+    tagged = project_markup(record, links_within(pairs, record), gaps=gaps)
+    assert "\n" not in tagged.line
     readable = "".join(c if c in "\t\n\r" or (c >= " " and c not in "\ufffe\uffff") else "\ufffd" for c in text)
-    check(line, readable)
+    check(tagged.line, readable)
+    tags = [piece for piece in tagged.pieces if not isinstance(piece, str)]
+    opened = Counter(id(tag.element) for tag in tags if tag.part is Part.OPEN)
+    assert opened == Counter(id(tag.element) for tag in tags if tag.part is Part.CLOSE)
+    whole = Counter(id(child) for tag in tags if tag.part is Part.WHOLE for child in tag.element.walk())
+    first = Counter(id(tag.element) for tag in tags if tag.part is Part.OPEN and tag.first)
+    assert first + whole == Counter(id(element) for element in markup.elements)
 
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(["<b>", "</b>", "<i>", "</i>", "w", " "]), max_size=30).map("".join))
 def test_identity_links_keep_every_element(source):
     markup = parse_markup(source)
-    words = split_at_blanks(markup.text)
-    record = MarkupRecord(markup, words, markup.text, words, SentencePair(words.words, words.words))
-    identity = Alignment.of(Link(k, k) for k in range(len(words.words)))
+    record = MarkupRecord.of(markup, markup.text, (split_at_blanks, split_at_blanks))
+    identity = Alignment.of(Link(k, k) for k in range(len(record.tagged.words)))
     tagged = project_markup(record, identity)
     again = parse_markup(tagged.line)
-    assert again.text == markup.text
+    assert again.text.split() == markup.text.split()
     for span, place in zip(tagged.spans, tagged.projected, strict=True):
         assert not span.end or place.runs == ((span.start, span.end),)
 

@@ -1,0 +1,194 @@
+"""Tags and words in the order in which they are written: elements nest, and those without words find their side."""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence, Set
+from enum import Enum
+from typing import NamedTuple
+
+from weft.applications.markup import Element
+from weft.applications.projection import Run
+
+
+class Part(Enum):
+    """What of an element is written: its start tag, its end tag, or all of it at once."""
+
+    OPEN = "open"
+    CLOSE = "close"
+    WHOLE = "whole"
+
+
+class Tag(NamedTuple):
+    """A tag among the words; an element that is cut has several start tags, one of them the first."""
+
+    element: Element
+    part: Part
+    first: bool = True
+
+
+Piece = str | Tag
+
+
+class Stretch(NamedTuple):
+    """An element, or a part of it, over the words of a run; `order` is that of the start tags in the source."""
+
+    start: int
+    behind: int
+    order: int
+    element: Element
+    first: bool = True
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """Earlier parts first, and outer before inner ones."""
+        return (self.start, -self.behind, self.order)
+
+
+class Point(NamedTuple):
+    """An element without words: before which word it stands, which element it was in, and blanks before and after it.
+
+    `hollow` is one that has words on its own side, of which none is on this one.
+    """
+
+    element: Element
+    place: int
+    parent: int | None
+    blanks: tuple[bool, bool] = (False, False)
+    hollow: bool = False
+
+    def tags(self) -> list[Piece]:
+        """The point as it is written."""
+        if self.hollow:
+            return [Tag(self.element, Part.OPEN), Tag(self.element, Part.CLOSE)]
+        return [Tag(self.element, Part.WHOLE)]
+
+
+def nested(placed: Iterable[tuple[Element, Run]]) -> tuple[list[Stretch], set[int]]:
+    """Cut stretches that cross another one, so that every two lie apart or one within the other; outer ones first.
+
+    Of an element that must not be cut the longer part is kept. Free elements may cross others, and stay whole.
+
+    Returns:
+        The stretches, and the ids of elements of which a part was left out.
+    """
+    waiting: list[tuple[tuple[int, int, int], Stretch]] = []
+    free: list[Stretch] = []
+    seen: set[int] = set()
+    for order, (element, (start, end)) in enumerate(placed):
+        stretch = Stretch(start, end, order, element, first=id(element) not in seen)
+        seen.add(id(element))
+        if start < end and element.free:
+            free.append(stretch)
+        elif start < end:
+            waiting.append((stretch.rank, stretch))
+    heapq.heapify(waiting)
+    stretches: list[Stretch] = []
+    around: list[Stretch] = []
+    cut_short: set[int] = set()
+    while waiting:
+        _, stretch = heapq.heappop(waiting)
+        while around and around[-1].behind <= stretch.start:
+            around.pop()
+        if around and around[-1].behind < stretch.behind:
+            cut = around[-1].behind
+            head, rest = stretch._replace(behind=cut), stretch._replace(start=cut, first=False)
+            if not stretch.element.cuttable:
+                cut_short.add(id(stretch.element))
+                if cut - stretch.start < stretch.behind - cut:
+                    rest = rest._replace(first=stretch.first)
+                    heapq.heappush(waiting, (rest.rank, rest))
+                    continue
+            else:
+                heapq.heappush(waiting, (rest.rank, rest))
+            stretch = head
+        stretches.append(stretch)
+        around.append(stretch)
+    return stretches + free, cut_short
+
+
+def arranged(text: str, offsets: Sequence[Run], stretches: Iterable[Stretch], points: Iterable[Point]) -> list[Piece]:
+    """The text with tags in it.
+
+    Args:
+        text: the plain side.
+        offsets: where its words stand.
+        stretches: elements with words, outer ones first, nested but for free ones.
+        points: elements without words.
+    """
+    opening: defaultdict[int, list[Stretch]] = defaultdict(list)
+    closing: defaultdict[int, list[Stretch]] = defaultdict(list)
+    for stretch in stretches:
+        opening[stretch.start].append(stretch)
+        closing[stretch.behind].insert(0, stretch)
+    standing: defaultdict[int, list[Point]] = defaultdict(list)
+    for point in points:
+        standing[point.place].append(point)
+    pieces = _Pieces(blanks=" " in text)
+    position = 0
+    for word, (start, end) in enumerate([*offsets, (len(text), len(text))]):
+        waiting = standing[word]
+        for stretch in closing[word]:
+            pieces.points(_taken(waiting, {id(stretch.element)}))
+            pieces.append(Tag(stretch.element, Part.CLOSE))
+        loose = _taken(waiting, {point.parent for point in waiting} - {id(item.element) for item in opening[word]})
+        if word:
+            pieces.points(loose)
+        pieces.append(text[position:start])
+        if not word:
+            pieces.points(loose)
+        for stretch in opening[word]:
+            pieces.append(Tag(stretch.element, Part.OPEN, stretch.first))
+            pieces.points(_taken(waiting, {id(stretch.element)}))
+        pieces.append(text[start:end])
+        position = end
+    return list(pieces.built())
+
+
+def _taken(waiting: list[Point], parents: Set[int | None]) -> list[Point]:
+    """Take the points of some parents out of those that wait."""
+    taken = [point for point in waiting if point.parent in parents]
+    waiting[:] = [point for point in waiting if point.parent not in parents]
+    return taken
+
+
+class _Pieces:
+    """Collects pieces, and gives points the blanks they had: a translation does not know that something stood there."""
+
+    def __init__(self, *, blanks: bool) -> None:
+        self._pieces: list[Piece] = []
+        self._blanks = blanks
+        self._last = ""
+        self._owed = False
+
+    def append(self, piece: Piece) -> None:
+        if isinstance(piece, str) and piece:
+            if self._owed and not piece[0].isspace():
+                self._pieces.append(" ")
+            self._owed, self._last = False, piece[-1]
+        if piece:
+            self._pieces.append(piece)
+
+    def points(self, points: Iterable[Point]) -> None:
+        for point in points:
+            before, after = point.blanks
+            if self._blanks and before and self._last and not self._last.isspace():
+                self._pieces.append(" ")
+                self._last = " "
+            self._pieces += point.tags()
+            self._owed = self._blanks and after
+
+    def built(self) -> Iterator[Piece]:
+        """The pieces, neighbouring texts joined."""
+        text = ""
+        for piece in self._pieces:
+            if isinstance(piece, str):
+                text += piece
+                continue
+            if text:
+                yield text
+                text = ""
+            yield piece
+        if text:
+            yield text

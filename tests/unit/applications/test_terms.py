@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.applications.spans import split_at_blanks
+from weft.applications.terms import Term, keep_terms, read_terms
+from weft.errors import FormatError
+from weft.types import Alignment, Link, SentencePair
+
+
+def kept(source, target, links, *terms, **options):
+    pair = SentencePair(tuple(source.split()), tuple(target.split()))
+    alignment = Alignment.of(Link(*map(int, link.split("-"))) for link in links.split())
+    split = [Term(tuple(left.split()), tuple(right.split())) for left, right in terms]
+    done = keep_terms(pair, alignment, split, **options)
+    return " ".join(f"{i}-{j}" for i, j in sorted(done.alignment.pairs)), [str(term) for term in done.missing]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "links", "terms", "expected"),
+    [
+        # A link that leads out of a term gives way.
+        ("das Amt tagt", "the public office sits", "0-0 1-3 2-3", [("amt", "public office")], "0-0 1-1 1-2 2-3"),
+        # Links within a term stay as they are.
+        ("New York", "ville de New York", "0-2 1-3 1-0", [("new york", "New York")], "0-2 1-3"),
+        # The longer term wins.
+        ("a b c", "x y z", "", [("a", "x"), ("a b", "y z")], "0-1 0-2 1-1 1-2"),
+        # Of several occurrences those that are linked already belong together.
+        ("a b a", "x y x", "0-2 2-0", [("a", "x")], "0-2 2-0"),
+        ("a b a", "x y x", "", [("a", "x")], "0-0 2-2"),
+        # A second translation counts where the first does not occur.
+        ("a b", "y", "1-0", [("a", "x"), ("a", "y")], "0-0"),
+    ],
+)  # fmt: skip
+def test_terms_are_linked_and_the_rest_fits_around_them(source, target, links, terms, expected):
+    assert kept(source, target, links, *terms) == (expected, [])
+
+
+def test_a_term_that_the_target_does_not_have_is_named():
+    assert kept("das Amtsgericht", "the court", "1-1", ("amtsgericht", "district court")) == (
+        "1-1",
+        ["amtsgericht = district court"],
+    )
+    assert kept("A", "x", "0-0", ("a", "y"), lowercase=False) == ("0-0", [])
+
+
+sentence = st.lists(st.sampled_from("abc"), min_size=1, max_size=6)
+term = st.lists(st.sampled_from("abc"), min_size=1, max_size=2)
+
+
+@given(
+    sentence,
+    sentence,
+    st.lists(st.tuples(term, term), max_size=3),
+    st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5))),
+)
+def test_a_word_of_a_kept_term_is_linked_with_words_of_its_translation_alone(source, target, terms, links):
+    pair = SentencePair(tuple(source), tuple(target))
+    inside = [Link(*link) for link in links if link[0] < len(source) and link[1] < len(target)]
+    done = keep_terms(pair, Alignment.of(inside), [Term(tuple(a), tuple(b)) for a, b in terms])
+    new = done.alignment.pairs - {link.words for link in inside}
+    for i, j in new:
+        assert any(source[i] in term.source and target[j] in term.target for term in done.kept)
+    if not done.kept:
+        assert not new
+
+
+def test_reading(tmp_path):
+    file = tmp_path / "terms.tsv"
+    file.write_text("# terms\nAmtsgericht\tdistrict court\tlaw\n\nAmtsgericht\tdistrict court\n", "utf-8")
+    cut = (split_at_blanks, split_at_blanks)
+    assert read_terms(file, cut) == [Term(("Amtsgericht",), ("district", "court"))]
+    file.write_text("Amtsgericht\n")
+    with pytest.raises(FormatError, match=r"terms\.tsv:1: expected a term, a tab and its translation"):
+        read_terms(file, cut)
