@@ -19,9 +19,9 @@ from weft import Aligner, CorpusScore, score
 from weft.aligner import encode_pairs
 from weft.extraction.extractor import extract
 from weft.extraction.settings import ExtractionSettings
-from weft.models.export import Target, export_model
-from weft.models.loading import model_folder
-from weft.models.unpack import is_graph_only
+from weft.models.export import export_model
+from weft.models.resolve import resolve_model
+from weft.models.settings import ExportKind
 from weft.tuning import DevSet
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -68,9 +68,9 @@ def parsed(parser: argparse.ArgumentParser) -> argparse.Namespace:
     options = parser.parse_args()
     options.label = options.label or Path(options.encoder).name
     options.cache.mkdir(parents=True, exist_ok=True)
-    folder = model_folder(options.encoder)
-    if folder is not None and is_graph_only(folder):
-        options.encoder = str(_float_weights(folder, options.cache))
+    source = resolve_model(options.encoder)
+    if source.is_graph_only:
+        options.encoder = str(_float_weights(source.local_folder(), options.cache))
     return options
 
 
@@ -79,7 +79,7 @@ def _float_weights(folder: Path, cache_folder: Path) -> Path:
     version = (folder / "model.onnx").stat().st_mtime_ns
     output = cache_folder / f"{folder.name}-float-{version}"
     if not output.is_dir():
-        export_model(folder, output, target=Target.TORCH)
+        export_model(folder, output, to=ExportKind.TORCH)
     return output
 
 

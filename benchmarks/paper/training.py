@@ -13,7 +13,8 @@ from typing import Any
 from common import DATA, LANGUAGES, Model
 from corpora import sampled
 
-from weft.models.loading import folder_checksum, model_folder
+from weft.models.files import folder_checksum
+from weft.models.resolve import resolve_model
 from weft.text.files import checksum
 from weft.training.config import CorpusConfig, TrainingConfig
 from weft.training.loop import train
@@ -88,7 +89,5 @@ def multilingual(options: argparse.Namespace, *, without: str | None = None, **c
 def _fingerprint(config: TrainingConfig) -> str:
     """The same for the same run from the same weights, whatever their folder is called."""
     record = asdict(config)
-    folder = model_folder(config.model)
-    if folder is not None:
-        record["model"] = folder_checksum(folder)
+    record["model"] = folder_checksum(resolve_model(config.model).local_folder())
     return checksum(json.dumps(record, sort_keys=True).encode(), size=8).hexdigest()

@@ -21,7 +21,10 @@ from weft.extraction.choices import Cost, Scores
 from weft.extraction.extractor import begin
 from weft.extraction.settings import ExtractionSettings
 from weft.extraction.similarity import cosines, dot_products
-from weft.models.loading import DEFAULT_MODEL, load_encoder, save_model
+from weft.models.known import DEFAULT_MODEL
+from weft.models.load import load_encoder
+from weft.models.resolve import resolve_model
+from weft.models.save import save_model
 from weft.text.pairs import split_words
 from weft.types import Alignment, SentencePair, Words
 
@@ -49,6 +52,9 @@ class Aligner:
         device: str = "auto",
         dtype: str = "auto",
         batch_tokens: int | None = None,
+        revision: str | None = None,
+        token: str | None = None,
+        local_files_only: bool = False,
         **settings: Any,
     ) -> Aligner:
         """Load a model: weft's own, a folder, or a name on the Hugging Face hub (with the extra `torch`).
@@ -59,11 +65,15 @@ class Aligner:
             device: `auto`, `cpu` or `cuda`.
             dtype: `auto`, `float32`, `bfloat16` or `float16`.
             batch_tokens: how many subwords go through the encoder at once.
+            revision: of a model on the hub, the branch, tag or commit; its main branch by default.
+            token: of a model on the hub, who asks for it; the token that the hub's own tools have stored by default.
+            local_files_only: of a model on the hub, whether to take what is on this machine and ask nobody.
             settings: fields of `ExtractionSettings` that differ from the model's own: `method`, `threshold`,
                 `alpha`, `cost`, `symmetrize`.
         """
         ExtractionSettings().updated(**settings)  # a setting that makes no sense is known before anything is loaded
-        encoder, stored = load_encoder(model, layer=layer, device=device, dtype=dtype, batch_tokens=batch_tokens)
+        source = resolve_model(model, revision=revision, token=token, local_files_only=local_files_only)
+        encoder, stored = load_encoder(source, layer=layer, device=device, dtype=dtype, batch_tokens=batch_tokens)
         return cls(encoder, stored.updated(**settings))
 
     def save_pretrained(self, folder: str | Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -65,10 +66,11 @@ def test_a_known_encoder_and_a_guess(weft, tiny_bert):
     [
         (["info", "nothing"], 1, "there is no model nothing"),
         (["info", "EMPTY"], 1, "holds no model: neither model.onnx nor config.json"),
-        (["info", "BROKEN"], 1, "expected JSON"),
-        (["export", "nothing", "--to", "onnx", "-o", "OUT"], 1, "there is no folder nothing"),
+        (["info", "BROKEN"], 1, "expected a JSON object"),
+        (["export", "nothing", "--to", "onnx", "-o", "OUT"], 1, "cannot load the model nothing: it is not on this"),
+        (["info", "weft-mni"], 1, "there is no model weft-mni; did you mean weft-mini?"),
         (["export", "EMPTY", "--to", "onnx", "-o", "OUT"], 1, "holds no Hugging Face model"),
-        (["export", "MODEL", "--to", "coreml", "-o", "OUT"], 2, "`to` must be one of onnx, onnx-int8"),
+        (["export", "MODEL", "--to", "coreml", "-o", "OUT"], 2, "--to must be one of onnx, onnx-int8"),
         (["export", "MODEL", "--to", "onnx"], 2, "--output"),
         (["export", "MODEL", "--to", "onnx", "-o", "MODEL"], 2, "another folder than the model's own"),
         (["export", "MODEL", "--to", "onnx", "-o", "MODEL/config.json"], 2, "is no folder"),
@@ -81,7 +83,8 @@ def test_mistakes_get_one_sentence(weft, tiny_bert, tmp_path, arguments, code, m
     (tmp_path / "broken" / "config.json").write_text("{")
     places = {"EMPTY": tmp_path / "empty", "BROKEN": tmp_path / "broken", "OUT": tmp_path / "out", "MODEL": tiny_bert}
     places["MODEL/config.json"] = tiny_bert / "config.json"
-    done = weft("model", *[places.get(argument, argument) for argument in arguments])
+    given = [places.get(argument, argument) for argument in arguments]
+    done = weft("model", *given, env={**os.environ, "HF_HUB_OFFLINE": "1"})
     assert (done.returncode, done.stdout) == (code, "")
     assert message in done.stderr
     assert "Traceback" not in done.stderr

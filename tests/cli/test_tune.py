@@ -6,9 +6,9 @@ import shutil
 import pytest
 
 from models import SENTENCES
-from weft.models.loading import model_folder
+from weft.models.known import built_in_models
 
-BUILT_IN = model_folder("weft-mini")
+BUILT_IN = built_in_models()["weft-mini"]
 
 
 @pytest.fixture

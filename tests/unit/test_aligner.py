@@ -146,7 +146,7 @@ def test_an_unknown_encoder_is_cut_two_thirds_up_and_says_so(tiny_bert, caplog):
     ],
 )
 def test_known_encoders_have_their_layers(model_type, vocabulary, n_layers, layer):
-    from weft.models.registry import known_encoder
+    from weft.models.known import known_encoder
 
     assert known_encoder(model_type, vocabulary, n_layers).layer == layer
     assert known_encoder(model_type, vocabulary + 1, n_layers) is None
@@ -184,11 +184,11 @@ def test_the_built_in_model_can_be_saved(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", "expected JSON"),
+        ("{", "expected a JSON object"),
         ("[]", "expected a JSON object"),
         ('{"method": "x"}', "`method`"),
         ('{"threshold": "x"}', "`threshold` must be"),
-        ('{"layer": "seven"}', "`layer` to be a whole number"),
+        ('{"layer": "seven"}', "`layer` must be a whole number"),
         ('{"calibration": 5}', "`calibration` must hold"),
         ('{"calibration": {"scores": [], "probabilities": []}}', "`calibration` must hold"),
     ],

@@ -7,7 +7,7 @@ from models import SENTENCES
 from weft.errors import FormatError, LineCountError, WeftError
 from weft.extraction.choices import Method
 from weft.extraction.settings import ExtractionSettings
-from weft.models.loading import load_encoder
+from weft.models.load import load_encoder
 from weft.tuning import THRESHOLDS, DevSet, calibration_error, tune
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -63,11 +62,9 @@ class AlignJob:
 
     def may_use_gpu(self) -> bool:
         """Whether the model would run on a GPU if there is one: not an ONNX graph."""
-        from weft.models.loading import model_folder
-        from weft.models.registry import ONNX_FILE
+        from weft.models.resolve import resolve_model
 
-        folder, device = model_folder(self.model), self.settings.get("device", "auto")
-        return device == "cuda" or (device == "auto" and not (folder and (folder / ONNX_FILE).is_file()))
+        return resolve_model(self.model).may_use_gpu(self.settings.get("device", "auto"))
 
     def read(
         self, path: str, target: str | None, on_error: Callable[[FormatError], None], *, jsonl: bool = False
@@ -182,8 +179,6 @@ def _collect_seldom() -> None:
 
 
 def _model_identity(model: str) -> str:
-    """A model's name, and a checksum of its files: a folder may hold another model tomorrow."""
-    from weft.models.loading import cached_folder, folder_checksum, model_folder
+    from weft.models.resolve import resolve_model
 
-    folder = model_folder(model) or cached_folder(model)
-    return model if folder is None else f"{Path(model).name} ({folder_checksum(folder)})"
+    return resolve_model(model).identity()

@@ -82,7 +82,7 @@ def link_source(
             raise SettingError("--links says where the links are; leave --model and --layer out, or --links.")
         return LinkFile(links, base=base)
     from weft.aligner import Aligner
-    from weft.models.loading import DEFAULT_MODEL
+    from weft.models.known import DEFAULT_MODEL
 
     return Aligner.from_pretrained(DEFAULT_MODEL if model is None else model, layer=layer, device=device)
 

@@ -59,7 +59,7 @@ def tune(
     Example: weft tune --model my-model --dev dev/ro-en --dev dev/ja-en
     """
     from weft.aligner import Aligner
-    from weft.models.loading import Tunable
+    from weft.models.load import Tunable
     from weft.tuning import DevSet, tune
 
     tunable = Tunable(model, device=device, dtype=dtype, batch_tokens=batch_tokens)

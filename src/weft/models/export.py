@@ -7,7 +7,7 @@ import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
+from dataclasses import replace
 from pathlib import Path
 from shutil import copyfile
 from typing import Any
@@ -15,53 +15,50 @@ from typing import Any
 import numpy as np
 
 from weft.errors import MissingExtraError, SettingError, WeftError, first_line
-from weft.models.loading import likely_layer
-from weft.models.registry import ONNX_FILE, read_settings, write_settings
-from weft.models.unpack import CONFIG_FILE, is_graph_only, unpack_model
+from weft.models.files import CONFIG_FILE, ONNX_FILE, TOKENIZER_FILE
+from weft.models.known import likely_layer
+from weft.models.resolve import resolve_model
+from weft.models.settings import ExportKind
+from weft.models.unpack import is_graph_only, unpack_model
 from weft.text.files import write_whole
-from weft.version import __version__
-
-
-class Target(StrEnum):
-    """What a model can be exported to."""
-
-    ONNX = "onnx"
-    ONNX_INT8 = "onnx-int8"
-    TORCH = "torch"
-
 
 EMBEDDING_BITS = (4, 8)
 # The configuration lets the graph be turned into torch weights again.
-_COPIED = ("tokenizer.json", "tokenizer_config.json", CONFIG_FILE, "README.md")
+_COPIED = (TOKENIZER_FILE, "tokenizer_config.json", CONFIG_FILE, "README.md")
 # A graph whose states point elsewhere than the model's was put together wrongly. A trained one of 7 layers keeps 0.998
 # in int8; random ones, as tests use, lose more.
-_LEAST_COSINE = {Target.ONNX: 0.9999, Target.ONNX_INT8: 0.8}
+_LEAST_COSINE = {ExportKind.ONNX: 0.9999, ExportKind.ONNX_INT8: 0.8}
 
 
 def export_model(
-    source: Path,
+    model: str | Path,
     output: Path,
     *,
-    target: Target = Target.ONNX_INT8,
+    to: ExportKind = ExportKind.ONNX_INT8,
     layer: int | None = None,
     embedding_bits: int = 4,
     text: Path | None = None,
 ) -> None:
-    """Write `model.onnx`, tokenizer and `weft.json` of the encoder in `source` into the folder `output`.
+    """Write `model.onnx`, tokenizer and `weft.json` of an encoder into the folder `output`.
 
     Args:
-        source: a folder with a Hugging Face encoder; for `torch`, with a graph that was exported from one.
+        model: a Hugging Face encoder, by name or folder; for `torch`, a graph that was exported from one.
         output: the folder to write.
-        target: a graph in float32 or int8, or weights for torch.
+        to: a graph in float32 or int8, or weights for torch.
         layer: the layer to cut at; that of `weft.json`, or a good guess, by default.
         embedding_bits: bits of a word embedding's value in int8, 4 or 8.
         text: sentence pairs by which the ranges of activations in int8 are fixed. Without them they follow each batch.
+
+    Raises:
+        SettingError: for a layer, a number of bits or an output folder that cannot be.
+        WeftError: if the model cannot be read or exported.
     """
-    _check(source, output, embedding_bits, target)
-    if target is Target.TORCH:
+    found = resolve_model(model).fetched()
+    source, stored = found.local_folder(), found.settings
+    _check(source, output, embedding_bits, to)
+    if to is ExportKind.TORCH:
         unpack_model(source, output)
         return
-    stored = read_settings(source)
     try:
         import onnx  # noqa: F401
         import onnxscript  # noqa: F401 - torch needs it to export, and says so in many more words
@@ -69,42 +66,38 @@ def export_model(
         raise MissingExtraError("torch", "Exporting a model") from error
     from weft.encoding.torch import TorchEncoder, load_config
 
-    chosen = layer if layer is not None else stored.get("layer")
+    chosen = layer if layer is not None else stored.layer
     if chosen is None:
-        chosen = likely_layer(source, load_config(source))
-    encoder = TorchEncoder(source, layer=chosen, device="cpu", joint=stored.get("joint", False))
+        chosen = likely_layer(found.name, load_config(source))
+    encoder = TorchEncoder(source, layer=chosen, device="cpu", joint=stored.joint)
     states, inputs = _traceable(encoder._model, joint=encoder.joint)
-    model = _trace(states, inputs)
-    _shrink(model, target, encoder, embedding_bits, text)
-    packed = _packed(model, source)
-    _compare(packed, states, inputs, _LEAST_COSINE[target])
+    graph = _trace(states, inputs)
+    _shrink(graph, to, encoder, embedding_bits, text)
+    packed = _packed(graph, source)
+    _compare(packed, states, inputs, _LEAST_COSINE[to])
     output.mkdir(parents=True, exist_ok=True)
     write_whole(output / ONNX_FILE, packed)
     for name in _COPIED:
         if (source / name).is_file():
             copyfile(source / name, output / name)
-    if chosen != stored.get("layer"):
-        stored.pop("calibration", None)  # it was fitted to another layer's scores
+    if chosen != stored.layer:  # a calibration was fitted to another layer's scores
+        stored = replace(stored, extraction=replace(stored.extraction, calibration=None))
     special = len(encoder.tokenizer.prefix) + len(encoder.tokenizer.suffix)
-    longest = stored.get("max_length", encoder.window + special)
-    write_settings(
-        output, {**stored, "layer": chosen, "max_length": longest, "export": str(target), "weft": __version__}
-    )
+    longest = stored.max_length or encoder.window + special
+    replace(stored, layer=chosen, max_length=longest, export=to).write(output)
 
 
-def _check(source: Path, output: Path, embedding_bits: int, target: Target) -> None:
+def _check(source: Path, output: Path, embedding_bits: int, to: ExportKind) -> None:
     if embedding_bits not in EMBEDDING_BITS:
         raise SettingError(f"`embedding_bits` must be 4 or 8, got {embedding_bits}.")
-    if not source.is_dir():
-        raise WeftError(f"there is no folder {source}.")
-    if is_graph_only(source) and target is not Target.TORCH:
+    if is_graph_only(source) and to is not ExportKind.TORCH:
         raise WeftError(f"{source} holds an ONNX graph already; --to torch turns it back into weights.")
-    if target is Target.TORCH and not is_graph_only(source):
+    if to is ExportKind.TORCH and not is_graph_only(source):
         raise WeftError(f"{source} holds no ONNX graph to turn into torch weights, or has them already.")
     if not (source / CONFIG_FILE).is_file():
         raise WeftError(f"{source} holds no Hugging Face model: {CONFIG_FILE} is not there.")
-    if not (source / "tokenizer.json").is_file():
-        raise WeftError(f"{source} has no tokenizer.json, which the exported model needs.")
+    if not (source / TOKENIZER_FILE).is_file():
+        raise WeftError(f"{source} has no {TOKENIZER_FILE}, which the exported model needs.")
     if output.exists() and not output.is_dir():
         raise SettingError(f"{output} is no folder that can be written to.")
     if output.exists() and output.samefile(source):
@@ -176,12 +169,12 @@ def _trace(states: Any, inputs: dict[str, Any]) -> Any:
     return model
 
 
-def _shrink(model: Any, target: Target, encoder: Any, embedding_bits: int, text: Path | None) -> None:
+def _shrink(model: Any, to: ExportKind, encoder: Any, embedding_bits: int, text: Path | None) -> None:
     from weft.models.calibrate import activation_ranges
     from weft.models.quantise import keep_norms_apart, quantise
 
     keep_norms_apart(model)
-    if target is Target.ONNX_INT8:
+    if to is ExportKind.ONNX_INT8:
         ranges = None if text is None else activation_ranges(model, encoder, text)
         heads = encoder._model.config.num_attention_heads
         quantise(model, heads=heads, embedding_bits=embedding_bits, ranges=ranges)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from shutil import copyfile, rmtree
@@ -17,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from weft.errors import MissingExtraError, WeftError
-from weft.models.registry import ONNX_FILE, read_settings, write_settings
+from weft.models.files import CONFIG_FILE, ONNX_FILE, has_graph, has_weights, set_usual_permissions
+from weft.models.settings import ModelSettings
 
 Array = npt.NDArray[Any]
 
-CONFIG_FILE = "config.json"
 _COPIED = ("tokenizer.json", "tokenizer_config.json", "README.md")
 _MODULE = "model."  # the exporter traces the encoder as the part `model` of a module
 _ATTENTION = ("attention.self.query", "attention.self.key", "attention.self.value")
@@ -31,7 +32,7 @@ _NORMED = ("attention.output", "output")
 
 def is_graph_only(folder: Path) -> bool:
     """Whether a folder holds an ONNX graph and no weights that torch could load."""
-    return (folder / ONNX_FILE).is_file() and not any(folder.glob("*.safetensors")) and not any(folder.glob("*.bin"))
+    return has_graph(folder) and not has_weights(folder)
 
 
 @cache
@@ -71,7 +72,8 @@ def unpack_model(source: Path, output: Path) -> None:
     if not (source / CONFIG_FILE).is_file():
         raise WeftError(f"{source} has no {CONFIG_FILE}, without which its graph cannot be turned into torch weights.")
     config = transformers.AutoConfig.from_pretrained(source)
-    config.num_hidden_layers = read_settings(source).get("layer", config.num_hidden_layers)
+    settings = ModelSettings.read(source)
+    config.num_hidden_layers = config.num_hidden_layers if settings.layer is None else settings.layer
     make: Any = transformers.AutoModel.from_config  # untyped there
     model = make(config)
     found = _tensors(source) if config.model_type == "bert" else {}
@@ -88,7 +90,8 @@ def unpack_model(source: Path, output: Path) -> None:
     for name in _COPIED:
         if (source / name).is_file():
             copyfile(source / name, output / name)
-    write_settings(output, {name: value for name, value in read_settings(source).items() if name != "export"})
+    set_usual_permissions(output)
+    replace(settings, export=None).write(output)
 
 
 def _weights(graph: Any) -> Iterator[tuple[str, Array]]:

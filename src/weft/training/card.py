@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.encoding.torch import library_silence
-from weft.models.loading import store_settings
+from weft.models.settings import ModelSettings
 from weft.training.checkpoints import Progress
 from weft.training.config import TrainingConfig
 from weft.training.model import TrainableEncoder
@@ -37,7 +37,7 @@ def save_trained(
     model.save_heads(partial)
     tokenizer.save_pretrained(partial)
     config.save(partial / CONFIG_FILE)
-    store_settings(partial, model.layer, config.extraction, joint=model.joint)
+    ModelSettings(layer=model.layer, joint=model.joint, extraction=config.extraction).write(partial)
     (partial / "README.md").write_text(model_card(config, model.layer, progress, counts), encoding="utf-8")
     for file in partial.iterdir():
         file.replace(folder / file.name)

@@ -13,8 +13,7 @@ from typing import Any
 from weft.errors import FormatError, SettingError
 from weft.extraction.choices import Method
 from weft.extraction.settings import ExtractionSettings
-from weft.models.loading import model_folder
-from weft.models.registry import read_settings
+from weft.models.resolve import resolve_model
 from weft.training.checking import configured
 
 OBJECTIVES = ("mlm", "tlm", "so", "psi", "co")
@@ -145,8 +144,7 @@ class TrainingConfig:
 
     def settled(self) -> TrainingConfig:
         """The same with what is not given taken from the base model: a tuned model keeps its method and threshold."""
-        folder = None if self.architecture else model_folder(self.model)
-        base = ExtractionSettings.from_json(read_settings(folder) if folder else {})
+        base = ExtractionSettings() if self.architecture else resolve_model(self.model).settings.extraction
         if base.method not in _METHODS:
             base = ExtractionSettings()
         found = base.updated(method=self.method, threshold=self.guide.threshold, alpha=self.alpha)

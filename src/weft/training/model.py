@@ -12,8 +12,9 @@ from torch import Tensor, nn
 
 from weft.encoding.torch import FINAL_NORMS, load_config, load_tokenizer, load_weights
 from weft.errors import SettingError, WeftError
-from weft.models.loading import likely_layer, model_folder
-from weft.models.registry import read_settings, two_thirds_up
+from weft.models.known import likely_layer, two_thirds_up
+from weft.models.resolve import resolve_model
+from weft.models.settings import ModelSettings
 from weft.models.unpack import torch_folder
 from weft.training.batches import Vocabulary
 from weft.training.config import TrainingConfig
@@ -155,20 +156,19 @@ def _chained(parts: tuple[Any, ...], states: Tensor) -> Tensor:
 
 def load_trainable(config: TrainingConfig) -> tuple[TrainableEncoder, Any]:
     """The encoder to train and its Hugging Face tokenizer: an existing one, or a new one of a given architecture."""
-    folder = model_folder(config.model)
-    source: str | Path = config.model if folder is None else torch_folder(folder)
+    base = resolve_model(config.model).fetched()
+    folder = base.local_folder()
+    source = torch_folder(folder)
     if config.architecture is None:
         library = _load(source)
         tokenizer = load_tokenizer(source, library.config.vocab_size)
     else:
         tokenizer = load_tokenizer(source, 0)
         library = _new(config.architecture, tokenizer)
-    stored = {} if folder is None or config.architecture is not None else read_settings(folder)
+    stored = base.settings if config.architecture is None else ModelSettings()
     layer = config.layer if config.layer is not None else _default_layer(config, source, stored)
-    joint = bool(stored.get("joint"))
-    model = TrainableEncoder(library, layer=layer, with_psi="psi" in config.objectives, joint=joint)
-    if folder is not None:
-        model.load_heads(folder)
+    model = TrainableEncoder(library, layer=layer, with_psi="psi" in config.objectives, joint=stored.joint)
+    model.load_heads(folder)
     return model, tokenizer
 
 
@@ -191,10 +191,10 @@ def _new(architecture: dict[str, Any], tokenizer: Any) -> Any:
     return make(config)
 
 
-def _default_layer(config: TrainingConfig, source: str | Path, stored: dict[str, Any]) -> int:
+def _default_layer(config: TrainingConfig, source: Path, stored: ModelSettings) -> int:
     if config.architecture is not None:
         return two_thirds_up(int(config.architecture.get("num_hidden_layers", 12)))
-    return int(stored["layer"]) if "layer" in stored else likely_layer(source, load_config(source))
+    return likely_layer(config.model, load_config(source)) if stored.layer is None else stored.layer
 
 
 def vocabulary_of(tokenizer: Any) -> Vocabulary:

@@ -13,7 +13,7 @@ from weft.distributed.chunks import cut
 from weft.encoding.preparation import Preparation
 from weft.encoding.subwords import FastTokenizer
 from weft.errors import FormatError, WeftError
-from weft.models.loading import model_folder
+from weft.models.known import built_in_models
 
 WORDS = 40
 LINES = [
@@ -30,7 +30,7 @@ LINES = [
 def preparation():
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(model_folder("weft-mini") / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str(built_in_models()["weft-mini"] / "tokenizer.json"))
     return Preparation(FastTokenizer(tokenizer), joint=True)
 
 

@@ -18,8 +18,9 @@ from weft.aligner import encode_pairs
 from weft.encoding.onnx import OnnxEncoder
 from weft.encoding.torch import TorchEncoder
 from weft.errors import SettingError, WeftError
-from weft.models.export import Target, export_model
+from weft.models.export import export_model
 from weft.models.fewbits import eight_bits, four_bits, pack, unpack
+from weft.models.settings import ExportKind
 from weft.types import SentencePair
 
 WORDS = [tuple(sentence.split()) for sentence in SENTENCES]
@@ -57,17 +58,17 @@ def int8(tmp_path_factory, tiny_bert):
 def test_every_architecture_gives_the_states_of_torch(tmp_path, architecture):
     source = make_model(tmp_path / "model", architecture)
     theirs = TorchEncoder(source, layer=2, device="cpu").encode(WORDS).states.numpy()
-    for target in (Target.ONNX, Target.ONNX_INT8):
-        export_model(source, tmp_path / target, target=target, layer=2, embedding_bits=8)
+    for target in (ExportKind.ONNX, ExportKind.ONNX_INT8):
+        export_model(source, tmp_path / target, to=target, layer=2, embedding_bits=8)
         ours = OnnxEncoder(tmp_path / target, max_length=63, batch_tokens=64).encode(WORDS).states
-        if target is Target.ONNX:
+        if target is ExportKind.ONNX:
             np.testing.assert_allclose(ours, theirs, atol=1e-4)
         else:
             assert cosines(ours, theirs).mean() > 0.95
 
 
 def test_the_exported_folder_aligns_like_the_model(tmp_path, tiny_bert, int8):
-    export_model(tiny_bert, tmp_path / "float", target=Target.ONNX, layer=2)
+    export_model(tiny_bert, tmp_path / "float", to=ExportKind.ONNX, layer=2)
     for method in ("softmax", "entmax", "itermax"):
         theirs = links(Aligner.from_pretrained(tiny_bert, layer=2, method=method))
         assert links(Aligner.from_pretrained(tmp_path / "float", method=method)) == theirs
@@ -92,7 +93,7 @@ def test_padding_changes_nothing_but_rounding(int8):
 def test_a_joint_model_takes_positions(tmp_path, tiny_bert):
     source = shutil.copytree(tiny_bert, tmp_path / "model")
     (source / "weft.json").write_text('{"layer": 2, "joint": true}')
-    export_model(source, tmp_path / "out", target=Target.ONNX)
+    export_model(source, tmp_path / "out", to=ExportKind.ONNX)
     feeds = {
         "input_ids": np.array([[2, 7, 9, 3, 8, 12, 3], [2, 5, 3, 6, 3, 0, 0]]),
         "attention_mask": np.array([[1] * 7, [1] * 5 + [0] * 2]),
@@ -150,7 +151,7 @@ def test_four_bits_are_a_sixth_of_a_large_table(tmp_path):
         ({}, {"embedding_bits": 3}, SettingError, "must be 4 or 8, got 3"),
         ({"tokenizer.json": None}, {}, WeftError, "has no tokenizer.json"),
         ({"config.json": None}, {}, WeftError, "holds no Hugging Face model"),
-        ({"weft.json": "{"}, {}, WeftError, "expected JSON"),
+        ({"weft.json": "{"}, {}, WeftError, "expected a JSON object"),
         ({"model.safetensors": "damaged"}, {"layer": 1}, WeftError, "cannot load the weights"),
     ],
 )

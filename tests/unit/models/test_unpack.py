@@ -15,8 +15,10 @@ from weft.encoding.onnx import OnnxEncoder
 from weft.encoding.torch import TorchEncoder
 from weft.errors import SettingError, WeftError
 from weft.extraction.settings import ExtractionSettings
-from weft.models.export import Target, export_model
-from weft.models.loading import model_folder, save_model
+from weft.models.export import export_model
+from weft.models.known import built_in_models
+from weft.models.save import save_model
+from weft.models.settings import ExportKind
 from weft.models.unpack import graph_tensors, torch_folder, unpack_model
 
 WORDS = [tuple(sentence.split()) for sentence in SENTENCES]
@@ -28,8 +30,8 @@ OBVIOUS = [
 
 
 def test_a_float_graph_comes_back_as_it_was(tiny_bert, tmp_path):
-    export_model(tiny_bert, tmp_path / "graph", target=Target.ONNX, layer=2)
-    export_model(tmp_path / "graph", tmp_path / "back", target=Target.TORCH)
+    export_model(tiny_bert, tmp_path / "graph", to=ExportKind.ONNX, layer=2)
+    export_model(tmp_path / "graph", tmp_path / "back", to=ExportKind.TORCH)
     original = transformers.AutoModel.from_pretrained(tiny_bert).state_dict()
     back = transformers.AutoModel.from_pretrained(tmp_path / "back").state_dict()
     compared = [name for name in back if not name.startswith("pooler.")]
@@ -48,7 +50,7 @@ def test_an_int8_graph_comes_back_as_the_numbers_it_computes_with(tiny_bert, tmp
 
 
 def test_weft_mini_runs_in_torch():
-    folder = torch_folder(model_folder("weft-mini"))
+    folder = torch_folder(built_in_models()["weft-mini"])
     transformers.AutoModel.from_pretrained(folder)
     theirs = Aligner.from_pretrained(folder, device="cpu")
     assert isinstance(theirs.encoder, BertEncoder)
@@ -67,7 +69,7 @@ def test_a_graph_runs_in_torch_without_the_detour_over_a_file(tiny_bert, tmp_pat
 
 
 def test_a_graph_that_runs_in_torch_is_saved_with_weights(tmp_path):
-    folder = model_folder("weft-mini")
+    folder = built_in_models()["weft-mini"]
     encoder = BertEncoder(read_bert(folder, graph_tensors(folder)), layer=6, device="cpu", joint=True)
     save_model(tmp_path, encoder, ExtractionSettings())
     assert transformers.AutoModel.from_pretrained(tmp_path).config.num_hidden_layers == 6
@@ -81,7 +83,7 @@ def test_what_cannot_be_unpacked_is_said(tiny_bert, tiny_onnx, tmp_path):
     with pytest.raises(WeftError, match=r"has no config\.json"):
         unpack_model(tiny_onnx, tmp_path / "out")
     with pytest.raises(WeftError, match="or has them already"):
-        export_model(tiny_bert, tmp_path / "out", target=Target.TORCH)
+        export_model(tiny_bert, tmp_path / "out", to=ExportKind.TORCH)
     export_model(tiny_bert, tmp_path / "graph", layer=2)
     with pytest.raises(WeftError, match="--to torch turns it back"):
         export_model(tmp_path / "graph", tmp_path / "out")

@@ -1,0 +1,88 @@
+"""Models on the Hugging Face hub: what is taken from there, and where it lies on this machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from weft.errors import WeftError, first_line
+from weft.models.files import CONFIG_FILE
+
+# No pickles, no other frameworks' weights, and nothing of a repository's subfolders.
+_TAKEN = ("*.json", "*.txt", "*.model", "*.spm", "*.safetensors", "model.onnx")
+_ADVICE = "Give a folder or a model's name."
+
+
+@dataclass(frozen=True, slots=True)
+class HubOptions:
+    """How a model on the Hugging Face hub is asked for.
+
+    Attributes:
+        revision: a branch, a tag or a commit; None for the main branch.
+        token: who asks; None for the token that the hub's own tools have stored.
+        local_files_only: whether to take what is in the hub's cache and ask nobody.
+    """
+
+    revision: str | None = None
+    token: str | None = field(default=None, repr=False)
+    local_files_only: bool = False
+
+
+def download(name: str, options: HubOptions) -> Path:
+    """The folder of a model in the hub's cache on this machine, in its newest version if the hub can be asked.
+
+    Raises:
+        WeftError: if the hub does not have it or does not give it, and it was never loaded before.
+    """
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    try:
+        with _no_bar_in_files():
+            found = snapshot_download(
+                name,
+                revision=options.revision,
+                token=options.token,
+                local_files_only=options.local_files_only,
+                allow_patterns=list(_TAKEN),
+                ignore_patterns=["*/*"],
+            )
+    except LocalEntryNotFoundError as error:
+        cached = cached_folder(name, options.revision)
+        if cached is not None:
+            return cached
+        reason = "it is not on this machine, and the hub was not asked or did not answer."
+        raise WeftError(f"cannot load the model {name}: {reason} {_ADVICE}") from error
+    except (OSError, ValueError) as error:  # the hub's own errors are of these kinds
+        raise WeftError(f"cannot load the model {name}: {first_line(error)} {_ADVICE}") from error
+    return Path(found)
+
+
+def cached_folder(name: str, revision: str | None = None) -> Path | None:
+    """Where the hub's cache keeps a model that was loaded before."""
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        config = try_to_load_from_cache(name, CONFIG_FILE, revision=revision)
+    except HFValidationError:  # not a name that a model could have
+        return None
+    return Path(config).parent if isinstance(config, str) else None
+
+
+@contextmanager
+def _no_bar_in_files() -> Iterator[None]:
+    """Show how far a download is on a terminal alone."""
+    from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+
+    if sys.stderr.isatty() or are_progress_bars_disabled():
+        yield
+        return
+    disable_progress_bars()
+    try:
+        yield
+    finally:
+        enable_progress_bars()
