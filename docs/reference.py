@@ -22,9 +22,13 @@ SECTIONS = {
         "extraction.choices": "Method Scores",
     },
     "Values": {"types": "SentencePair Link Alignment GoldAlignment"},
-    "Files": {"text.pairs": "read_pairs format_pairs", "text.links": "read_links format_links"},
-    "Raw text": {"text.segment": "segmenter_for Segmented"},
-    "Scoring": {"scoring.corpus": "score CorpusScore", "scoring.counts": "Rates Counts"},
+    "Files": {
+        "text.pairs": "read_pairs format_pairs",
+        "text.links": "read_links format_links",
+        "text.gold": "read_gold",
+    },
+    "Raw text": {"text.segment": "segment segmenter_for Segmented"},
+    "Scoring": {"scoring.corpus": "score CorpusScore ScoreDifference", "scoring.counts": "Rates Counts"},
     "Symmetrisation": {"extraction.symmetrize": "symmetrize Symmetrization"},
     "Applications": {
         "applications.projection": "project_spans Span Projected Gaps",
@@ -110,7 +114,7 @@ def _fields(node: ast.ClassDef) -> Iterator[str]:
         said = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and str(after.value.value)
         if said:
             yield "# " + re.sub(r"\s+", " ", said)
-        yield ast.unparse(item)
+        yield re.sub(r"= field\(default=([^,)]+).*\)$", r"= \1", ast.unparse(item))
 
 
 def _signature(node: ast.FunctionDef) -> str:
@@ -147,11 +151,20 @@ def _code(*lines: str) -> str:
 
 
 def _text(node: Definition) -> str:
-    """The docstring, with arguments as a list."""
-    text = ast.get_docstring(node) or ""
-    before, _, listed = text.partition("Args:\n")
-    entries = re.sub(r"\n {5,}", " ", listed)
-    return before.strip() + "\n" + "".join(f"\n- `{k}`: {v}" for k, v in re.findall(r" {4}(\w+): (.*)", entries)) + "\n"
+    """The docstring, with arguments, attributes and errors as lists."""
+    text, *sections = re.split(
+        r"^(Args|Attributes|Returns|Raises):\n", ast.get_docstring(node) or "", flags=re.MULTILINE
+    )
+    parts = [text.strip() + "\n"]
+    for title, listed in zip(sections[::2], sections[1::2], strict=True):
+        entries = re.sub(r"\n {5,}", " ", listed)
+        if title == "Returns":
+            parts.append(f"Returns: {' '.join(entries.split())}\n")
+            continue
+        if title == "Raises":
+            parts.append("Raises:\n")
+        parts.append("".join(f"- `{name}`: {said}\n" for name, said in re.findall(r" {4}(\w+): (.*)", entries)))
+    return "\n".join(parts)
 
 
 if __name__ == "__main__":

@@ -227,7 +227,7 @@ def _record(row: Row) -> dict[str, Any]:
     for column, baseline in row.baseline.items():
         value = row.ours.get(column)
         if isinstance(value, CorpusScore):
-            ours[column]["p"] = round(value.p_values(baseline).aer, 4)
+            ours[column]["p"] = round(value.compare(baseline).p_values.aer, 4)
     return {"name": row.name, "paper": list(row.paper), "ours": ours}
 
 

@@ -54,7 +54,7 @@ def work_items(model: str, layer: int | None) -> list[tuple[bytes, list[list[flo
     for pair in pairs:
         alignment = aligner.align(pair.source, pair.target)
         body = json.dumps({"source": pair.source, "target": pair.target}).encode()
-        items.append((body, [[*link.words, link.score] for link in alignment.links]))
+        items.append((body, [[*link.indices, link.score] for link in alignment.links]))
     return items
 
 

@@ -1,6 +1,6 @@
 """weft: which words of a sentence and its translation correspond.
 
-Names are resolved on first use, so that `import weft` stays light.
+Names are resolved on first use, so that `import weft` stays light; `dir(weft)` lists them.
 """
 
 from __future__ import annotations
@@ -8,58 +8,107 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from weft.types import Alignment
 from weft.version import __version__
 
 if TYPE_CHECKING:
     from weft.aligner import Aligner
-    from weft.errors import FormatError, MissingExtraError, WeftError
+    from weft.errors import FormatError, LineCountError, MissingExtraError, SettingError, WeftError
+    from weft.extraction.choices import Method
+    from weft.extraction.settings import ExtractionSettings
     from weft.extraction.symmetrize import Symmetrization, symmetrize
     from weft.scoring.corpus import CorpusScore, score
+    from weft.text.gold import read_gold
     from weft.text.links import format_links, read_links
     from weft.text.pairs import format_pairs, read_pairs
-    from weft.types import Alignment, GoldAlignment, Link, SentencePair
+    from weft.text.segment import segment
+    from weft.training.config import TrainingConfig
+    from weft.training.loop import train
+    from weft.tuning import DevSet, tune
+    from weft.types import GoldAlignment, Link, SentencePair
 
 _HOMES = {
     "Aligner": "weft.aligner",
-    "Alignment": "weft.types",
     "CorpusScore": "weft.scoring.corpus",
+    "DevSet": "weft.tuning",
+    "ExtractionSettings": "weft.extraction.settings",
     "FormatError": "weft.errors",
     "GoldAlignment": "weft.types",
+    "LineCountError": "weft.errors",
     "Link": "weft.types",
+    "Method": "weft.extraction.choices",
     "MissingExtraError": "weft.errors",
     "SentencePair": "weft.types",
+    "SettingError": "weft.errors",
     "Symmetrization": "weft.extraction.symmetrize",
+    "TrainingConfig": "weft.training.config",
     "WeftError": "weft.errors",
     "format_links": "weft.text.links",
     "format_pairs": "weft.text.pairs",
+    "read_gold": "weft.text.gold",
     "read_links": "weft.text.links",
     "read_pairs": "weft.text.pairs",
     "score": "weft.scoring.corpus",
+    "segment": "weft.text.segment",
     "symmetrize": "weft.extraction.symmetrize",
+    "train": "weft.training.loop",
+    "tune": "weft.tuning",
 }
 
 __all__ = [
     "Aligner",
     "Alignment",
     "CorpusScore",
+    "DevSet",
+    "ExtractionSettings",
     "FormatError",
     "GoldAlignment",
+    "LineCountError",
     "Link",
+    "Method",
     "MissingExtraError",
     "SentencePair",
+    "SettingError",
     "Symmetrization",
+    "TrainingConfig",
     "WeftError",
     "__version__",
     "format_links",
     "format_pairs",
+    "read_gold",
     "read_links",
     "read_pairs",
     "score",
+    "segment",
     "symmetrize",
+    "train",
+    "tune",
 ]
 
 
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'weft' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    try:
+        return getattr(import_module(_HOMES[name]), name)
+    except ModuleNotFoundError as error:
+        if name != "train" or error.name not in ("torch", "transformers", "accelerate"):
+            raise
+        from weft.errors import MissingExtraError
+
+        raise MissingExtraError("torch", "Training") from error
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def _drawn(alignment: Alignment) -> str:
+    from weft.viewing.comparison import ViewedPair
+    from weft.viewing.svg import lines_svg
+
+    assert alignment.pair is not None
+    return lines_svg(ViewedPair(1, alignment.pair, (alignment,)))
+
+
+Alignment._drawn_by = _drawn

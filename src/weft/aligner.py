@@ -16,7 +16,7 @@ from weft.encoding.batching import in_order
 from weft.encoding.encoder import Encoded, Encoder
 from weft.encoding.preparation import Prepared, distinct
 from weft.encoding.subwords import IntArray
-from weft.errors import SettingError
+from weft.errors import SettingError, chosen
 from weft.extraction.choices import Cost, Scores
 from weft.extraction.extractor import begin
 from weft.extraction.settings import ExtractionSettings
@@ -101,7 +101,7 @@ class Aligner:
             chunk_words: words of both sides that are encoded together; what suits the encoder by default.
         """
         chunks = cut_into_chunks(map(_words, pairs), chunk_words or self.encoder.chunk_words, lambda pair: pair)
-        start = partial(self.start_chunk, scores=Scores(scores))
+        start = partial(self.start_chunk, scores=chosen("scores", Scores, scores))
         encoder = self.encoder
         for _, alignments in in_order(start, chunks, encoder.chunks_at_once, threads=encoder.threads):
             yield from alignments

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Any, TypeVar
+
+Choice = TypeVar("Choice", bound=StrEnum)
 
 
 class WeftError(Exception):
-    """Base of all errors that are the input's or the setting's fault; the message is meant for the user."""
+    """Base of all errors that are the input's or the setting's fault; the message is meant for the user.
+
+    Messages name parameters in backticks, as in `threshold`; the command line writes them as options.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel between processes, whatever the arguments of a subclass."""
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[WeftError], args: tuple[object, ...], state: dict[str, object]) -> WeftError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 class FormatError(WeftError):
@@ -20,11 +35,6 @@ class FormatError(WeftError):
         self.path = path
         self.line = line
         self.byte = byte
-        self._message = message
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Travel between processes."""
-        return partial(FormatError, byte=self.byte), (self.path, self.line, self._message)
 
 
 class LineCountError(WeftError):
@@ -45,7 +55,41 @@ class MissingExtraError(WeftError, ImportError):
 
 
 class SettingError(WeftError, ValueError):
-    """An option has a value that makes no sense; the command line exits with 2 for it."""
+    """A setting has a value that makes no sense, or a name that does not exist.
+
+    The message says which values or names there are; the command line exits with 2.
+    """
+
+
+def chosen(name: str, kind: type[Choice], value: object) -> Choice:
+    """One of the choices there are for a setting; anything else is a SettingError that lists them.
+
+    Args:
+        name: the parameter's name.
+        kind: the choices.
+        value: a member of `kind`, or its name as text.
+    """
+    try:
+        return kind(value)
+    except ValueError as error:
+        raise SettingError(
+            f"`{name}` must be one of {', '.join(kind)}, got {value!r}.{_nearest(value, kind)}"
+        ) from error
+
+
+def check_names(given: Iterable[str], known: Iterable[str], what: str = "setting") -> None:
+    """Refuse names that do not exist with a SettingError that lists those that do."""
+    known = list(known)
+    for name in given:
+        if name not in known:
+            raise SettingError(f"there is no {what} {name!r}.{_nearest(name, known)} There are {', '.join(known)}.")
+
+
+def _nearest(value: object, known: Iterable[str]) -> str:
+    from difflib import get_close_matches  # only for a message: it is not needed to align
+
+    close = get_close_matches(str(value), list(known), n=1)
+    return f" Did you mean {close[0]}?" if close else ""
 
 
 def first_line(error: Exception) -> str:

@@ -118,7 +118,7 @@ def _calibrated(best: Trial, encoded: _Encoded, dev_sets: Sequence[DevSet]) -> T
     for one, dev in zip(encoded, dev_sets, strict=True):
         for alignment, gold in zip(extract(*one, best.settings, scores=Scores.RAW), dev.gold, strict=True):
             raw += [link.score for link in alignment.links]
-            right += [link.words in gold.possible for link in alignment.links]
+            right += [link.indices in gold.possible for link in alignment.links]
     scores, hits = np.asarray(raw, dtype=np.float64), np.asarray(right, dtype=np.bool_)
     if len(scores) < FEWEST_LINKS:
         return Tuned(best)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, NamedTuple
 
 Words = tuple[str, ...]
 WordPair = tuple[int, int]
@@ -32,37 +32,81 @@ class Link(NamedTuple):
     sure: bool = True
 
     @property
-    def words(self) -> WordPair:
+    def indices(self) -> WordPair:
         """The two word indices without the score."""
         return (self.source, self.target)
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """The links of one sentence pair, in order and each word pair once; `score` rates the whole pair."""
+    """The links of one sentence pair, in order and each word pair once.
+
+    `print(alignment)` gives the Pharaoh format, `len(alignment)` the number of links, and iterating gives the links.
+    In a notebook an alignment draws itself.
+
+    Attributes:
+        links: the links, ordered by source and then by target index.
+        score: rates the whole pair, from 0 to 1.
+        pair: the sentences, where they are known. Alignments with the same links and score are equal whatever it is.
+    """
+
+    _drawn_by: ClassVar[Callable[[Alignment], str] | None] = None
+    """Turns an alignment into HTML; set by `weft` itself, because pictures are made in a layer above this one."""
 
     links: tuple[Link, ...] = ()
     score: float | None = None
+    pair: SentencePair | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(cls, links: Iterable[Link], score: float | None = None) -> Alignment:
         """Put links in order. Of two links between the same words a sure one wins, then the higher score."""
         best: dict[WordPair, Link] = {}
         for link in links:
-            known = best.get(link.words)
+            known = best.get(link.indices)
             if known is None or _strength(link) > _strength(known):
-                best[link.words] = link
+                best[link.indices] = link
         return cls(tuple(best[words] for words in sorted(best)), score)
 
     @property
     def pairs(self) -> frozenset[WordPair]:
         """The linked word pairs as a set of index pairs."""
-        return frozenset(link.words for link in self.links)
+        return frozenset(link.indices for link in self.links)
+
+    @property
+    def word_pairs(self) -> tuple[tuple[str, str], ...]:
+        """The linked words themselves, source and target, in the order of the links.
+
+        Raises:
+            ValueError: the alignment was read from a file of links and does not know its sentences. `with_pair`
+                tells it.
+        """
+        if self.pair is None:
+            raise ValueError("this alignment does not know its sentences; use alignment.with_pair(pair).word_pairs.")
+        source, target = self.pair
+        return tuple((source[link.source], target[link.target]) for link in self.links)
+
+    def with_pair(self, pair: SentencePair) -> Alignment:
+        """The same links together with the sentences they belong to."""
+        return replace(self, pair=pair)
 
     def swapped(self) -> Alignment:
         """The same alignment seen from the other side."""
         links = (link._replace(source=link.target, target=link.source) for link in self.links)
-        return Alignment.of(links, self.score)
+        turned = Alignment.of(links, self.score)
+        return turned if self.pair is None else turned.with_pair(SentencePair(self.pair.target, self.pair.source))
+
+    def __len__(self) -> int:
+        return len(self.links)
+
+    def __iter__(self) -> Iterator[Link]:
+        return iter(self.links)
+
+    def __str__(self) -> str:
+        return " ".join([f"{link[0]}-{link[1]}" for link in self.links])
+
+    def _repr_html_(self) -> str:
+        draw = type(self)._drawn_by
+        return draw(self) if draw and self.pair is not None else f"<code>{self}</code>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from weft.scoring.corpus import CorpusScore
-from weft.scoring.counts import Rates
+from weft.scoring.corpus import CorpusScore, ScoreDifference
 from weft.scoring.errors_report import ErrorReport
 
 _COLUMNS = {"aer": "AER", "precision": "precision", "recall": "recall", "f1": "F1"}
@@ -21,8 +20,8 @@ def as_text(scores: Sequence[CorpusScore], reports: Sequence[ErrorReport]) -> It
     for score in scores:
         rows.append([score.name, *(_with_interval(score, rate) for rate in _COLUMNS)])
         if score is not scores[0]:
-            p_values = score.p_values(scores[0])
-            rows.append(["", *(_against_baseline(score, scores[0], p_values, rate) for rate in _COLUMNS)])
+            difference = score.compare(scores[0])
+            rows.append(["", *(_against_baseline(difference, rate) for rate in _COLUMNS)])
     yield from _table(rows)
     if len(scores) > 1:
         yield f"\nDifferences and p-values are against {scores[0].name} (paired permutation test).\n"
@@ -36,9 +35,8 @@ def _with_interval(score: CorpusScore, rate: str) -> str:
     return f"{getattr(score.rates, rate):.1f} [{lower:.1f}, {upper:.1f}]"
 
 
-def _against_baseline(score: CorpusScore, baseline: CorpusScore, p_values: Rates, rate: str) -> str:
-    difference = getattr(score.rates, rate) - getattr(baseline.rates, rate)
-    return f"{difference:+.1f} (p = {getattr(p_values, rate):.3f})"
+def _against_baseline(difference: ScoreDifference, rate: str) -> str:
+    return f"{getattr(difference.rates, rate):+.1f} (p = {getattr(difference.p_values, rate):.3f})"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -81,7 +79,7 @@ def _score_json(score: CorpusScore, baseline: CorpusScore) -> dict[str, object]:
     record["counts"] = score.total._asdict()
     if score is not baseline:
         record["baseline"] = baseline.name
-        record["p_values"] = asdict(score.p_values(baseline))
+        record["p_values"] = asdict(score.compare(baseline).p_values)
     return record
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields, replace
-from enum import StrEnum
 from typing import Any
 
-from weft.errors import SettingError
+from weft.errors import SettingError, check_names, chosen
 from weft.extraction.choices import Cost, Method
 from weft.extraction.symmetrize import Symmetrization
 from weft.extraction.words import Calibration
@@ -30,7 +29,7 @@ class ExtractionSettings:
 
     def __post_init__(self) -> None:
         for name, kind in (("method", Method), ("cost", Cost), ("symmetrize", Symmetrization)):
-            object.__setattr__(self, name, _choice(name, kind, getattr(self, name)))
+            object.__setattr__(self, name, chosen(name, kind, getattr(self, name)))
         if self.threshold is not None and not (_is_number(self.threshold) and 0 <= self.threshold <= 1):
             raise SettingError(f"`threshold` must be between 0 and 1, got {self.threshold}.")
         if not (_is_number(self.alpha) and 1 <= self.alpha <= LARGEST_ALPHA):
@@ -53,6 +52,7 @@ class ExtractionSettings:
 
     def updated(self, **changes: Any) -> ExtractionSettings:
         """A copy with the changes that are not None; another method starts from its own threshold, uncalibrated."""
+        check_names(changes, [field.name for field in fields(self)])
         given = {name: value for name, value in changes.items() if value is not None}
         changed = replace(self, **given)
         if changed._way() == self._way():
@@ -88,10 +88,3 @@ def _curve(record: object) -> Calibration:
     if not scores or len(scores) != len(probabilities):
         raise SettingError("`calibration` must hold as many scores as probabilities, and at least one.")
     return Calibration(scores, probabilities)
-
-
-def _choice(name: str, kind: type[StrEnum], value: str) -> StrEnum:
-    try:
-        return kind(value)
-    except ValueError as error:
-        raise SettingError(f"`{name}` must be one of {', '.join(kind)}, got {value!r}.") from error

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Set
 from enum import StrEnum
 from heapq import heapify, heappop, heappush
 
+from weft.errors import chosen
 from weft.types import Alignment, Link, WordPair
 
 _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
@@ -25,7 +26,7 @@ class Symmetrization(StrEnum):
 
 def symmetrize(forward: Set[WordPair], backward: Set[WordPair], method: Symmetrization | str) -> set[WordPair]:
     """Combine two sets of (source, target) pairs."""
-    method = Symmetrization(method)
+    method = chosen("method", Symmetrization, method)
     if method is Symmetrization.INTERSECTION:
         return set(forward & backward)
     if method is Symmetrization.UNION:
@@ -95,9 +96,9 @@ def symmetrize_alignments(forward: Alignment, backward: Alignment, method: Symme
     scores: dict[WordPair, list[float]] = {}
     for link in (*forward.links, *backward.links):
         if link.score is not None:
-            scores.setdefault(link.words, []).append(link.score)
+            scores.setdefault(link.indices, []).append(link.score)
     kept = sorted(symmetrize(forward.pairs, backward.pairs, method))
-    return Alignment(tuple(Link(*words, _mean(scores.get(words))) for words in kept))
+    return Alignment(tuple(Link(*indices, _mean(scores.get(indices))) for indices in kept))
 
 
 def _mean(scores: list[float] | None) -> float | None:

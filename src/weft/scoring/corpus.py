@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
+from itertools import zip_longest
 
 import numpy as np
 
-from weft.errors import WeftError
+from weft.errors import SettingError, WeftError
 from weft.scoring.counts import Counts, IntArray, Rates, count_sentence
 from weft.scoring.significance import SAMPLES, SEED, bootstrap_interval, permutation_test
 from weft.text.gold import GoldFile, check_range, read_sentences
@@ -18,12 +19,23 @@ from weft.text.links import read_numbered_links
 from weft.types import Alignment, GoldAlignment, SentencePair, WordPair
 from weft.version import __version__
 
+_SURE = Counts._fields.index("sure")
+
 Observer = Callable[[SentencePair, GoldAlignment, list[set[WordPair]]], None]
 
 
 @dataclass(frozen=True)
 class CorpusScore:
-    """One system's score on one gold set; rates are in percent."""
+    """One system's score on one gold set; rates are in percent.
+
+    `print(score)` gives one line: `AER = 12.3 [10.1, 14.2] P = 90.2 R = 85.4 F1 = 87.7 (sentences = 508)`.
+    `score.compare(baseline)` tells whether the difference to another system is more than chance.
+
+    Attributes:
+        name: what the system is called.
+        counts: sentence counts of shape (sentences, 4), in the order of `Counts`.
+        signature: how the score was made; scores with the same signature can be compared.
+    """
 
     name: str
     counts: IntArray
@@ -45,17 +57,71 @@ class CorpusScore:
         lower, upper = bootstrap_interval(self.counts).tolist()
         return Rates(*lower), Rates(*upper)
 
-    def p_values(self, baseline: CorpusScore) -> Rates:
-        """Paired permutation test against another system on the same gold set: one p-value for each rate."""
-        return Rates(*permutation_test(baseline.counts, self.counts).tolist())
+    def compare(self, baseline: CorpusScore) -> ScoreDifference:
+        """The difference to a baseline on the same gold set, with the p-values of a paired permutation test.
+
+        Raises:
+            SettingError: the two scores belong to different gold sets.
+        """
+        if not np.array_equal(self.counts[:, _SURE], baseline.counts[:, _SURE]):
+            raise SettingError(f"{self.name} and {baseline.name} were scored against different gold links.")
+        changes = zip(astuple(self.rates), astuple(baseline.rates), strict=True)
+        p_values = permutation_test(baseline.counts, self.counts).tolist()
+        return ScoreDifference(baseline.name, Rates(*(mine - theirs for mine, theirs in changes)), Rates(*p_values))
+
+    def __str__(self) -> str:
+        lower, upper = self.interval
+        return (
+            f"AER = {self.rates.aer:.1f} [{lower.aer:.1f}, {upper.aer:.1f}] P = {self.rates.precision:.1f} "
+            f"R = {self.rates.recall:.1f} F1 = {self.rates.f1:.1f} (sentences = {len(self.counts)})"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreDifference:
+    """How a system differs from a baseline: its rates minus the baseline's, and a p-value for each.
+
+    A p-value is the probability of a difference this large between two systems that are equally good.
+    """
+
+    baseline: str
+    rates: Rates
+    p_values: Rates
+
+    def __str__(self) -> str:
+        shown = {"aer": "AER", "precision": "P", "recall": "R", "f1": "F1"}
+        parts = (
+            f"{title} {getattr(self.rates, name):+.1f} (p = {getattr(self.p_values, name):.3f})"
+            for name, title in shown.items()
+        )
+        return f"against {self.baseline}: {', '.join(parts)}"
 
 
 def score(
-    gold: Iterable[GoldAlignment], system: Iterable[Alignment], *, name: str = "system", ignore_possible: bool = False
+    gold: GoldAlignment | Iterable[GoldAlignment],
+    system: Alignment | Iterable[Alignment],
+    *,
+    name: str = "system",
+    ignore_possible: bool = False,
 ) -> CorpusScore:
-    """Score alignments in memory; both must have the same length."""
+    """Score an alignment, or many, against gold.
+
+    Args:
+        gold: the gold alignment of each pair; `read_gold` reads them from a file.
+        system: as many alignments, in the same order.
+        name: what the system is called.
+        ignore_possible: treat possible gold links as not there.
+
+    Raises:
+        SettingError: there are more or fewer alignments than gold alignments.
+    """
+    gold = [gold] if isinstance(gold, GoldAlignment) else gold
+    system = [system] if isinstance(system, Alignment) else system
     counts = _CountRows()
-    for truth, alignment in zip(gold, system, strict=True):
+    for truth, alignment in zip_longest(gold, system):
+        if truth is None or alignment is None:
+            short, long = ("system", "gold") if alignment is None else ("gold", "system")
+            raise SettingError(f"`{short}` ends after {len(counts):,} alignments, sooner than `{long}`.")
         counts.append(count_sentence(truth.only_sure() if ignore_possible else truth, alignment.pairs))
     signature = _signature(len(counts), ignore_possible=ignore_possible, gold_base=0, system_base=0)
     return CorpusScore(name, counts.as_array(), signature)

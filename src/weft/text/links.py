@@ -16,7 +16,7 @@ from functools import cache
 from itertools import chain, groupby, repeat
 from typing import NamedTuple
 
-from weft.errors import FormatError
+from weft.errors import FormatError, SettingError, chosen
 from weft.text.json_objects import parse_json_object, shorten
 from weft.text.lines import Path, decode, display_name, read_lines
 from weft.types import Alignment, Link
@@ -76,7 +76,7 @@ def recognised_links(
     lines = read_lines(path)
     if format == LinkFormat.AUTO:
         format, lines = _recognised(lines)
-    format = LinkFormat(format)
+    format = chosen("format", LinkFormat, format)
     return format, _read_naacl(lines, path) if format is LinkFormat.NAACL else _read_rows(lines, path, format, base)
 
 
@@ -238,6 +238,8 @@ def format_links(
 
 def line_writer(format: LinkFormat | str) -> Callable[[Alignment, int], str]:
     """The function that writes one alignment, given its number from 1, as a line without its end."""
+    if chosen("format", LinkFormat, format) is LinkFormat.AUTO:
+        raise SettingError("`format` must be named to write links; auto is for reading.")
     return _WRITERS[LinkFormat(format)]
 
 

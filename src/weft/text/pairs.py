@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 
-from weft.errors import FormatError
+from weft.errors import FormatError, chosen
 from weft.text.json_objects import parse_json_object, shorten
 from weft.text.lines import OnError, Path, decode, display_name, read_lines, read_together
 from weft.types import SentencePair, Words
@@ -70,7 +70,7 @@ def read_texts(
     """Like `read_pairs` before words are split: each side is text, or words where the file lists them."""
     if target is not None:
         return _read_two_files(path, target, read_lines(path), read_lines(target), on_error)
-    return _read_one_file(path, read_lines(path), PairFormat(format), on_error)
+    return _read_one_file(path, read_lines(path), chosen("format", PairFormat, format), on_error)
 
 
 def _read_one_file(

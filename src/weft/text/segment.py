@@ -90,9 +90,12 @@ def segmenter_for(language: str | None) -> Segmenter:
         language: A code such as "de", "ja-JP" or "zh_Hant"; only its first part counts. None looks at the script of
             each sentence: kana means Japanese, Han without kana Chinese, Thai Thai, all else goes by the rule.
 
+    Returns:
+        A function from a text to its words. With None, a sentence whose script needs a library that is not installed
+        is cut as spaced scripts are, and a warning is logged once.
+
     Raises:
-        MissingExtraError: The language needs a library that is not installed. With None the segmenter raises it, at
-            the first sentence that needs the library.
+        MissingExtraError: The language needs a library that is not installed.
     """
     primary = re.split("[-_]", (language or "").strip().lower())[0]
     if primary in ("", "und"):
@@ -102,6 +105,11 @@ def segmenter_for(language: str | None) -> Segmenter:
     elided = _ELIDED if primary in _ELIDING else _NEVER
     clitic = _CLITIC if primary in ("en", "eng") else _NEVER
     return partial(_segment, rule=_rule(elided, clitic))
+
+
+def segment(text: str, language: str | None = None) -> Segmented:
+    """Split one text into words with their places; see `segmenter_for` for languages, and use it for many texts."""
+    return segmenter_for(language)(text)
 
 
 def _segment_by_script(text: str) -> Segmented:

@@ -173,7 +173,7 @@ class _Writer:
         self._put("starts", [middle, self._subwords])
         if alignment:
             self._links += len(alignment.links)
-            self._put("links", [index for link in alignment.links for index in link.words])
+            self._put("links", [index for link in alignment.links for index in link.indices])
         self._put("link_starts", [self._links])
         self._put("given", [alignment is not None])
         self._put("corpus", [corpus])

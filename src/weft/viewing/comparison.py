@@ -58,7 +58,7 @@ class ViewedPair:
 
     def marks(self) -> list[Mark]:
         """All cells that a system or the gold links, in order."""
-        links = [{link.words: link for link in system.links} for system in self.systems]
+        links = [{link.indices: link for link in system.links} for system in self.systems]
         cells: set[WordPair] = set().union(*links, self.gold.possible if self.gold else ())
         return [self._mark(cell, [system.get(cell) for system in links]) for cell in sorted(cells)]
 

@@ -170,7 +170,7 @@ def _written(source: Segmented, target: Segmented, alignment: Alignment, request
     return AlignedPair(
         source=list(source.words),
         target=list(target.words),
-        links=[[*link.words, link.score or 0.0] if scored else list(link.words) for link in alignment.links],
+        links=[[*link.indices, link.score or 0.0] if scored else list(link.indices) for link in alignment.links],
         score=alignment.score,
         source_offsets=list(source.offsets) or None,
         target_offsets=list(target.offsets) or None,

@@ -152,6 +152,6 @@ def test_nearly_valid_text_gives_links_or_a_format_error(tmp_path_factory, conte
     path.write_text(content)
     try:
         for alignment in read_links(path, format=format):
-            assert list(alignment.links) == sorted(alignment.links, key=lambda link: link.words)
+            assert list(alignment.links) == sorted(alignment.links, key=lambda link: link.indices)
     except FormatError as error:
         assert str(path) in str(error)
