@@ -26,9 +26,11 @@ def main() -> None:
     parser.add_argument("--sets", default="test")
     parser.add_argument("--method")
     parser.add_argument("--threshold", type=float)
+    parser.add_argument("--null", help="a number, or off")
     options = parser.parse_args()
+    null = float(options.null) if options.null not in (None, "off") else options.null
     aligner = Aligner.from_pretrained(
-        options.model, layer=options.layer, method=options.method, threshold=options.threshold
+        options.model, layer=options.layer, method=options.method, threshold=options.threshold, null=null
     )
     for path in sorted((DATA / "gold").glob(f"*/{options.sets}.talp")):
         gold = DevSet.read(str(path.with_suffix("")))

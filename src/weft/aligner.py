@@ -69,7 +69,7 @@ class Aligner:
             token: of a model on the hub, who asks for it; the token that the hub's own tools have stored by default.
             local_files_only: of a model on the hub, whether to take what is on this machine and ask nobody.
             settings: fields of `ExtractionSettings` that differ from the model's own: `method`, `threshold`,
-                `alpha`, `cost`, `symmetrize`.
+                `alpha`, `cost`, `symmetrize`, `null`.
         """
         ExtractionSettings().updated(**settings)  # a setting that makes no sense is known before anything is loaded
         source = resolve_model(model, revision=revision, token=token, local_files_only=local_files_only)

@@ -25,6 +25,8 @@ THRESHOLDS = {
     Method.ENTMAX: (0.0, 0.01, 0.05, 0.1, 0.2, 0.3),
     Method.OT: (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5),
 }
+# Off, and similarities around those that weft-mini gives to links.
+NULLS = (None, 10.0, 12.0, 14.0, 15.0, 16.0, 18.0, 20.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,30 +84,59 @@ def tune(
     dev_sets: Sequence[DevSet],
     *,
     base: ExtractionSettings,
+    nulls: Sequence[float | None] = NULLS,
     report: Callable[[Trial], None] = lambda trial: None,
 ) -> Tuned:
-    """Try every layer with every method and threshold; `load` gives the encoder cut at a layer."""
+    """Try every layer with every method and threshold, then the best of them with every null and threshold.
+
+    Args:
+        load: gives the encoder cut at a layer.
+        layers: the layers to try.
+        methods: the methods to try, each with its thresholds.
+        dev_sets: what to judge by.
+        base: settings for all that is not tried.
+        nulls: the nulls to try; layers and methods are compared with the first.
+        report: called with each trial.
+    """
     best: Trial | None = None
     best_encoded: _Encoded = []
+    first, *others = nulls or (base.null,)
     for layer in layers:
         encoder = load(layer)
         encoded = [encode_pairs(encoder, dev.pairs) for dev in dev_sets]
-        for settings in _combinations(methods, base):
-            trial = Trial(
-                layer, settings, tuple(dev_aer(one, settings, dev) for one, dev in zip(encoded, dev_sets, strict=True))
-            )
-            report(trial)
+        for settings in _combinations(methods, [first], base):
+            trial = _tried(layer, settings, encoded, dev_sets, report)
             if best is None or trial.mean_aer < best.mean_aer:
                 best, best_encoded = trial, encoded
     if best is None:
         raise WeftError("there is nothing to choose from: no layer or no method was given.")
+    for settings in _combinations([best.settings.method], others, base):
+        trial = _tried(best.layer, settings, best_encoded, dev_sets, report)
+        if trial.mean_aer < best.mean_aer:
+            best = trial
     return _calibrated(best, best_encoded, dev_sets)
 
 
-def _combinations(methods: Sequence[Method], base: ExtractionSettings) -> Iterable[ExtractionSettings]:
+def _tried(
+    layer: int | None,
+    settings: ExtractionSettings,
+    encoded: _Encoded,
+    dev_sets: Sequence[DevSet],
+    report: Callable[[Trial], None],
+) -> Trial:
+    aers = tuple(dev_aer(one, settings, dev) for one, dev in zip(encoded, dev_sets, strict=True))
+    trial = Trial(layer, settings, aers)
+    report(trial)
+    return trial
+
+
+def _combinations(
+    methods: Sequence[Method], nulls: Sequence[float | None], base: ExtractionSettings
+) -> Iterable[ExtractionSettings]:
     for method in methods:
-        for threshold in THRESHOLDS.get(method, (None,)):
-            yield replace(base, method=method, threshold=threshold, calibration=None)
+        for null in nulls:
+            for threshold in THRESHOLDS.get(method, (None,)):
+                yield replace(base, method=method, threshold=threshold, null=null, calibration=None)
 
 
 def dev_aer(encoded: tuple[Encoded, list[tuple[int, int]]], settings: ExtractionSettings, dev: DevSet) -> float:

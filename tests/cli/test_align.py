@@ -294,3 +294,12 @@ def test_nothing_is_left_in_the_home_folder(weft, tmp_path):
     done = weft("align", stdin="das ist gut ||| that is good\n", env={**outside, "HOME": str(tmp_path)})
     assert done.stdout == "0-0 1-1 2-2\n"
     assert list(tmp_path.rglob("*")) == []
+
+
+def test_a_null_leaves_what_does_not_beat_it_without_links(weft):
+    assert weft("align", "--null", "-1000", stdin=GOOD).stdout == weft("align", stdin=GOOD).stdout != "\n"
+    assert weft("align", "--null", "1000", stdin=GOOD).stdout == "\n"
+    assert weft("align", "--null", "off", "--scores", stdin=GOOD).stdout == weft("align", "--scores", stdin=GOOD).stdout
+    wrong = weft("align", "--null", "nothing", stdin=GOOD)
+    assert wrong.returncode == 2
+    assert "expected a number or off, got 'nothing'" in wrong.stderr

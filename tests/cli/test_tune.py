@@ -60,6 +60,7 @@ def test_the_built_in_model_is_tuned_into_another_folder(weft, dev, tmp_path):
         (["--dev", "missing", "--model", "MODEL"], 1, "missing.talp: No such file"),
         (["--dev", "DEV", "--model", "MODEL", "--layers", "7"], 2, "layer 7 is not there"),
         (["--dev", "DEV", "--model", "MODEL", "--layers", "x"], 2, "`layers` must be numbers"),
+        (["--dev", "DEV", "--model", "MODEL", "--null", "off,x"], 2, "`null` must be numbers or off"),
         (["--dev", "DEV", "--model", "MODEL", "--methods", "magic"], 2, "`methods` must be some of softmax"),
         (["--dev", "DEV"], 2, "say with --output where the tuned model should go"),
         (["--dev", "DEV", "--model", "MODEL", "-o", "DEV.src"], 2, "is no folder that can be written to"),

@@ -8,7 +8,7 @@ from weft.errors import FormatError, LineCountError, WeftError
 from weft.extraction.choices import Method
 from weft.extraction.settings import ExtractionSettings
 from weft.models.load import load_encoder
-from weft.tuning import THRESHOLDS, DevSet, calibration_error, tune
+from weft.tuning import NULLS, THRESHOLDS, DevSet, calibration_error, tune
 
 
 def write_dev(prefix, source, target, links):
@@ -35,11 +35,28 @@ def test_everything_is_tried_and_the_best_is_chosen_and_calibrated(tiny_bert, sa
         base=ExtractionSettings(),
         report=trials.append,
     )
-    assert len(trials) == 4 * (len(THRESHOLDS[Method.SOFTMAX]) + 1)
+    assert len(trials) >= 4 * (len(THRESHOLDS[Method.SOFTMAX]) + 1) + len(NULLS) - 1
+    assert {trial.settings.null for trial in trials} == set(NULLS)
     assert tuned.best.mean_aer == min(trial.mean_aer for trial in trials)
     assert tuned.best.mean_aer < 5
     assert tuned.best.settings.calibration is not None
     assert all(0 < p < 1 for p in tuned.best.settings.calibration.probabilities)
+
+
+def test_nulls_are_tried_with_the_best_layer_and_method_only(tiny_bert, same_words):
+    trials = []
+    tuned = tune(
+        lambda layer: load_encoder(tiny_bert, layer=layer)[0],
+        [1, 2],
+        [Method.ARGMAX],
+        [DevSet.read(same_words)],
+        base=ExtractionSettings(null=3),
+        nulls=[None, -1000, 1e6],
+        report=trials.append,
+    )
+    assert [trial.settings.null for trial in trials] == [None, None, -1000, 1e6]
+    assert trials[-1].mean_aer == 100
+    assert tuned.best.settings.null is None
 
 
 def test_a_dev_set_counted_from_1_is_understood(tmp_path):

@@ -28,6 +28,7 @@ from weft.cli.options import (
     LayerOption,
     MethodOption,
     ModelOption,
+    NullOption,
     OutputOption,
     RawOption,
     ResumeOption,
@@ -66,6 +67,7 @@ def align(
     alpha: AlphaOption = None,
     cost: CostOption = None,
     symmetrize: SymmetrizeOption = None,
+    null: NullOption = None,
     input_format: InputFormatOption = PairFormat.AUTO,
     output_format: Annotated[
         OutputFormat, typer.Option(help="Format of the links.", rich_help_panel=OUTPUT)
@@ -106,6 +108,7 @@ def align(
         "alpha": alpha,
         "cost": cost,
         "symmetrize": symmetrize,
+        "null": null,
     }
     languages = (source_language, target_language)
     job = AlignJob(model, settings, input_format, output_format, scores, raw, languages)

@@ -88,6 +88,26 @@ ThresholdOption = Annotated[
 AlphaOption = Annotated[
     float | None, typer.Option(metavar="A", help="Alpha of entmax.", show_default="1.5", rich_help_panel=LINKS)
 ]
+
+
+def _null(value: str) -> float:
+    """A number, or off: the null that nothing falls short of."""
+    try:
+        return float("-inf" if value == "off" else value)
+    except ValueError as error:
+        raise typer.BadParameter(f"expected a number or off, got {value!r}.") from error
+
+
+NullOption = Annotated[
+    float | None,
+    typer.Option(
+        metavar="T|off",
+        parser=_null,
+        help="Similarity that a link must beat; 'off' for none.",
+        show_default=f"{OWN}, or off",
+        rich_help_panel=LINKS,
+    ),
+]
 CostOption = Annotated[
     Cost | None, typer.Option(help="Cost of optimal transport.", show_default="cosine", rich_help_panel=LINKS)
 ]

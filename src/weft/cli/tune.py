@@ -37,6 +37,15 @@ def tune(
     methods: Annotated[
         str, typer.Option(metavar="NAME,NAME", help="Methods to try.", rich_help_panel=_TRIALS)
     ] = "softmax,entmax,itermax",
+    null: Annotated[
+        str | None,
+        typer.Option(
+            metavar="T,T",
+            help="Nulls to try, as off,15.",
+            show_default="off and 10 to 20",
+            rich_help_panel=_TRIALS,
+        ),
+    ] = None,
     output: Annotated[
         str | None,
         typer.Option(
@@ -52,7 +61,7 @@ def tune(
     dtype: DtypeOption = Dtype.AUTO,
     batch_tokens: BatchTokensOption = None,
 ) -> None:
-    """Choose layer, method and threshold on dev sets.
+    """Choose layer, method, threshold and null on dev sets.
 
     Link probabilities are fitted too, and all of it is stored in weft.json.
 
@@ -60,7 +69,7 @@ def tune(
     """
     from weft.aligner import Aligner
     from weft.models.load import Tunable
-    from weft.tuning import DevSet, tune
+    from weft.tuning import NULLS, DevSet, tune
 
     tunable = Tunable(model, device=device, dtype=dtype, batch_tokens=batch_tokens)
     if output is None and tunable.home is None:
@@ -72,6 +81,7 @@ def tune(
         [_method(name) for name in methods.split(",")],
         [DevSet.read(prefix) for prefix in dev],
         base=tunable.settings,
+        nulls=NULLS if null is None else [_null(value) for value in null.split(",")],
         report=_print_trial,
     )
     best = tuned.best
@@ -109,6 +119,8 @@ def _described(trial: Trial) -> str:
     parts.append(str(settings.method))
     if settings.threshold is not None:
         parts.append(f"threshold {settings.threshold:g}")
+    if settings.null is not None:
+        parts.append(f"null {settings.null:g}")
     aers = " ".join(f"{aer:.1f}" for aer in trial.aers)
     return f"{', '.join(parts)}: AER {trial.mean_aer:.2f} ({aers})"
 
@@ -120,6 +132,13 @@ def _numbers(layers: str | None) -> list[int] | None:
         return [int(layer) for layer in layers.split(",")]
     except ValueError as error:
         raise SettingError(f"`layers` must be numbers separated by commas, got {layers!r}.") from error
+
+
+def _null(value: str) -> float | None:
+    try:
+        return None if value.strip() == "off" else float(value)
+    except ValueError as error:
+        raise SettingError(f"`null` must be numbers or off, separated by commas, got {value!r}.") from error
 
 
 def _method(name: str) -> Method:

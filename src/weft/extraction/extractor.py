@@ -24,7 +24,7 @@ from weft.extraction.matching import argmax_links, itermax_links, matching_links
 from weft.extraction.settings import ExtractionSettings
 from weft.extraction.similarity import MASKED, cosines, dot_products, entmax, relative_plan, transport
 from weft.extraction.symmetrize import Symmetrization, symmetrize
-from weft.extraction.words import WordLinks, dense_word_links, raw_scores, word_links
+from weft.extraction.words import WordLinks, dense_word_links, raw_scores, scores_against_null, word_links
 from weft.types import Alignment, Link
 
 # Similarities computed at once: on a CPU as many as stay in its cache, on other devices enough to keep them busy.
@@ -124,7 +124,7 @@ def _compared(encoded: Encoded, words: Any, pairs: IntArray, settings: Extractio
     products = dot_products(source.states, target.states)
     products = xp.where(valid, products, xp.full_like(products, MASKED))
     if settings.method in _ONE_SET:
-        links = _competing(source, target, valid, settings.method)
+        links = _above_null(_competing(source, target, valid, settings.method), products, settings.null)
     else:
         forward, backward = _directions(source, target, products, valid, settings)
         links = _combined(forward, backward, settings.symmetrize)
@@ -136,8 +136,15 @@ def _extract_batch(
 ) -> WordLinks:
     batch = _compared(encoded, words, pairs, settings)
     pair, row, column = array_namespace(batch.links).nonzero(batch.links)
-    scores = raw_scores(batch.products, batch.valid)[pair, row, column] if with_scores else None
+    scores = _scores(batch, (pair, row, column), settings.null) if with_scores else None
     return word_links(pair, batch.source.words[pair, row], batch.target.words[pair, column], scores)
+
+
+def _scores(batch: _Compared, links: tuple[Any, Any, Any], null: float | None) -> Any:
+    """The raw scores of links that are given as pairs, rows and columns; all of shape (links,)."""
+    if null is None:
+        return raw_scores(batch.products, batch.valid)[links]
+    return scores_against_null(batch.products[links], null)
 
 
 def _competing(source: _Side, target: _Side, valid: Any, method: Method) -> Any:
@@ -149,14 +156,21 @@ def _directions(
     source: _Side, target: _Side, products: Any, valid: Any, settings: ExtractionSettings
 ) -> tuple[Any, Any]:
     """Source-to-target and target-to-source links, both of shape (b, n, m): S_xy > c and S_yxᵀ > c."""
+    threshold, null = settings.effective_threshold, settings.null
     if settings.method is Method.ARGMAX:
-        return argmax_links((cosines(source.states, target.states) + 1) / 2, valid)
+        forward, backward = argmax_links((cosines(source.states, target.states) + 1) / 2, valid)
+        return _above_null(forward, products, null), _above_null(backward, products, null)
     if settings.method is Method.OT:
-        there = back = relative_plan(transport(source.states, target.states, valid, cost=settings.cost), valid)
-    else:
-        there, back = (entmax(products, axis=axis, alpha=settings.exponent) for axis in (2, 1))
-    threshold = settings.effective_threshold
+        plan = relative_plan(transport(source.states, target.states, valid, cost=settings.cost), valid)
+        links = _above_null((plan > threshold) & valid, products, null)
+        return links, links
+    there, back = (entmax(products, axis=axis, alpha=settings.exponent, null=null) for axis in (2, 1))
     return (there > threshold) & valid, (back > threshold) & valid
+
+
+def _above_null(links: Any, products: Any, null: float | None) -> Any:
+    """The links whose dot product beats the null: what it means where no probabilities are shared out."""
+    return links if null is None else links & (products > null)
 
 
 def _combined(forward: Any, backward: Any, method: Symmetrization) -> Any:

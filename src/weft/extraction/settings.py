@@ -18,7 +18,18 @@ DEFAULT_THRESHOLDS = {Method.SOFTMAX: 0.001, Method.ENTMAX: 0.0, Method.OT: 0.3}
 
 @dataclass(frozen=True, slots=True)
 class ExtractionSettings:
-    """The method and its parameters. `threshold` None means the method's own default."""
+    """The method and its parameters.
+
+    Attributes:
+        method: how similarities become links.
+        threshold: what both directions must exceed, 0 to 1; None for the method's own default.
+        alpha: the α of entmax.
+        cost: the cost of optimal transport.
+        symmetrize: how both directions are combined.
+        calibration: the curve from raw scores to probabilities.
+        null: the similarity of a word that is not there, beside the words of the other sentence: a link must beat it.
+            None, `off` or minus infinity for no such word.
+    """
 
     method: Method = Method.SOFTMAX
     threshold: float | None = None
@@ -26,8 +37,13 @@ class ExtractionSettings:
     cost: Cost = Cost.COSINE
     symmetrize: Symmetrization = Symmetrization.INTERSECTION
     calibration: Calibration | None = None
+    null: float | None = None
 
     def __post_init__(self) -> None:
+        if self.null in ("off", -math.inf):
+            object.__setattr__(self, "null", None)
+        elif self.null is not None and not _is_number(self.null):
+            raise SettingError(f"`null` must be a number or off, got {self.null}.")
         for name, kind in (("method", Method), ("cost", Cost), ("symmetrize", Symmetrization)):
             object.__setattr__(self, name, chosen(name, kind, getattr(self, name)))
         if self.threshold is not None and not (_is_number(self.threshold) and 0 <= self.threshold <= 1):
@@ -51,13 +67,24 @@ class ExtractionSettings:
         return self.alpha if self.method is Method.ENTMAX else 1.0
 
     def updated(self, **changes: Any) -> ExtractionSettings:
-        """A copy with the changes that are not None; another method starts from its own threshold, uncalibrated."""
+        """A copy with the changes that are not None.
+
+        Another method starts from its own threshold. A calibration was fitted to scores, which another method or
+        another null changes, so that it is forgotten.
+        """
         check_names(changes, [field.name for field in fields(self)])
         given = {name: value for name, value in changes.items() if value is not None}
         changed = replace(self, **given)
-        if changed._way() == self._way():
-            return changed
-        return replace(changed, **{"threshold": None, "calibration": None, **given})
+        forgotten: dict[str, None] = {}
+        if changed._way() != self._way():
+            forgotten = {"threshold": None, "calibration": None}
+        elif changed.null != self.null:
+            forgotten = {"calibration": None}
+        return replace(changed, **{**forgotten, **given, "null": changed.null})
+
+    def at_another_layer(self) -> ExtractionSettings:
+        """A copy without what depends on the layer whose states are compared: calibration and null."""
+        return replace(self, calibration=None, null=None)
 
     def _way(self) -> tuple[object, ...]:
         """The method with the parameter that means something to it."""

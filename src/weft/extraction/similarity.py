@@ -43,19 +43,49 @@ def distances(source: Any, target: Any) -> Any:
     return xp.sqrt(xp.where(squared > 0, squared, xp.zeros_like(squared)))
 
 
-def softmax(scores: Any, *, axis: int) -> Any:
-    """Scores of any shape to probabilities along `axis`."""
+def softmax(scores: Any, *, axis: int, null: float | None = None) -> Any:
+    """Scores of any shape to probabilities along `axis`.
+
+    Args:
+        scores: the scores, of any shape.
+        axis: the axis along which probabilities sum to 1.
+        null: the score of one more place along `axis`, the null. Its probability is not returned, so that the others
+            sum to less than 1. None for no null.
+
+    Returns:
+        Probabilities, of the shape of `scores`.
+    """
     xp = array_namespace(scores)
-    exponentials = xp.exp(scores - xp.max(scores, axis=axis, keepdims=True))
-    return exponentials / xp.sum(exponentials, axis=axis, keepdims=True)
+    peak = _peak(scores, axis=axis, null=null)
+    exponentials = xp.exp(scores - peak)
+    total = xp.sum(exponentials, axis=axis, keepdims=True)
+    return exponentials / (total if null is None else total + xp.exp(null - peak))
 
 
-def entmax(scores: Any, *, axis: int, alpha: float) -> Any:
-    """α-entmax (Peters et al. 2019): without torch for α = 1.5, else by deep-spin's library for torch tensors."""
+def _peak(scores: Any, *, axis: int, null: float | None) -> Any:
+    """The largest score along `axis`, the null's among them; `axis` keeps a length of 1."""
+    xp = array_namespace(scores)
+    peak = xp.max(scores, axis=axis, keepdims=True)
+    return peak if null is None else xp.where(peak > null, peak, xp.full_like(peak, null))
+
+
+def entmax(scores: Any, *, axis: int, alpha: float, null: float | None = None) -> Any:
+    """α-entmax (Peters et al. 2019): without torch for α = 1.5, else by deep-spin's library for torch tensors.
+
+    Args:
+        scores: the scores, of any shape.
+        axis: the axis along which probabilities sum to 1.
+        alpha: 1 is softmax, 2 is sparsemax; above 1 some probabilities are exactly 0.
+        null: the score of one more place along `axis`, the null. Its probability is not returned, so that the others
+            may sum to less than 1. None for no null.
+
+    Returns:
+        Probabilities, of the shape of `scores`.
+    """
     if alpha == 1:
-        return softmax(scores, axis=axis)
+        return softmax(scores, axis=axis, null=null)
     if alpha == 1.5 and not is_torch_array(scores):
-        return _entmax15(scores, axis=axis)
+        return _entmax15(scores, axis=axis, null=null)
     try:
         import entmax as library
         import torch
@@ -64,28 +94,38 @@ def entmax(scores: Any, *, axis: int, alpha: float) -> Any:
     known = {1.5: library.entmax15, 2.0: library.sparsemax}
     # Entmax does not change when all scores move together; at 0 the bisection has all the digits it needs, even in
     # a row that is nothing but padding.
-    shifted = scores - array_namespace(scores).max(scores, axis=axis, keepdims=True)
+    peak = _peak(scores, axis=axis, null=null)
+    shifted = _with_null(scores - peak, None if null is None else null - peak, axis=axis)
     tensor = shifted if is_torch_array(scores) else torch.from_numpy(shifted)
     if alpha in known:
         probabilities = known[alpha](tensor, dim=axis)
     else:
         probabilities = library.entmax_bisect(tensor, alpha=alpha, dim=axis)
+    if null is not None:
+        probabilities = probabilities.narrow(axis, 0, scores.shape[axis])
     return probabilities if is_torch_array(scores) else probabilities.numpy()
 
 
-def _entmax15(scores: Any, *, axis: int) -> Any:
+def _with_null(scores: Any, null: Any | None, *, axis: int) -> Any:
+    """Scores with the null's, of length 1 along `axis`, behind them; without one, the scores themselves."""
+    return scores if null is None else array_namespace(scores).concat([scores, null], axis=axis)
+
+
+def _entmax15(scores: Any, *, axis: int, null: float | None) -> Any:
     """1.5-entmax p = max(z - τ, 0)², z = scores / 2, with the τ that makes it sum to 1.
 
     Sorted downwards, the first k scores are the support if the τ that they alone would have is not above the k-th.
     """
     xp = array_namespace(scores)
-    halves = (scores - xp.max(scores, axis=axis, keepdims=True)) / 2
+    peak = _peak(scores, axis=axis, null=null)
+    halves = (scores - peak) / 2
     # With the largest at 0, τ is at least -1. What lies well below that is never in the support, and its squares, those
     # of padding above all, would only cost digits; at -1 itself rounding would decide.
     halves = xp.where(halves > -2, halves, xp.full_like(halves, -2))
-    ordered = xp.sort(halves, axis=axis, descending=True)
+    everything = _with_null(halves, None if null is None else xp.clip((null - peak) / 2, -2, None), axis=axis)
+    ordered = xp.sort(everything, axis=axis, descending=True)
     counts = xp.reshape(
-        xp.arange(1, halves.shape[axis] + 1, dtype=halves.dtype),
+        xp.arange(1, everything.shape[axis] + 1, dtype=halves.dtype),
         [-1 if k == axis else 1 for k in range(halves.ndim)],
     )
     means = xp.cumulative_sum(ordered, axis=axis) / counts

@@ -20,7 +20,7 @@ from weft.extraction.choices import Method
 from weft.extraction.settings import ExtractionSettings
 from weft.extraction.similarity import cosines, dot_products, entmax
 from weft.extraction.symmetrize import Symmetrization, symmetrize
-from weft.extraction.words import WordLinks, harmonic_mean, word_links
+from weft.extraction.words import WordLinks, harmonic_mean, scores_against_null, word_links
 
 IntArray = npt.NDArray[np.int64]
 
@@ -44,7 +44,7 @@ def extract_pair(
     back = _links(target, source, settings)
     forward, backward = there[0] * n_target + there[1], back[1] * n_target + back[0]
     rows, columns = np.divmod(_combined(forward, backward, n_target, settings.symmetrize), n_target)
-    scores = _scores(source, target, rows, columns) if with_scores else None
+    scores = _scores(source, target, rows, columns, settings.null) if with_scores else None
     words = [encoded.words[encoded.starts[k] : encoded.starts[k + 1]] for k in pair]
     return word_links(np.zeros_like(rows), words[0][rows], words[1][columns], scores)
 
@@ -66,8 +66,12 @@ def _links(rows: Any, columns: Any, settings: ExtractionSettings) -> tuple[IntAr
         if argmax:
             best = xp.argmax(strip, axis=2)[0]
             chosen = (xp.arange(best.shape[0], device=getattr(best, "device", None)), best)
+            if settings.null is not None:
+                above = xp.sum(rows[first + chosen[0]] * columns[best], axis=-1) > settings.null
+                chosen = (chosen[0][above], best[above])
         else:
-            chosen = xp.nonzero(entmax(strip, axis=2, alpha=settings.exponent)[0] > settings.effective_threshold)
+            shares = entmax(strip, axis=2, alpha=settings.exponent, null=settings.null)
+            chosen = xp.nonzero(shares[0] > settings.effective_threshold)
         row, column = (np.asarray(to_device(index, "cpu"), dtype=np.int64) for index in chosen)
         found[0].frombytes((row + first).tobytes())
         found[1].frombytes(column.tobytes())
@@ -85,19 +89,24 @@ def _combined(forward: IntArray, backward: IntArray, width: int, method: Symmetr
     return np.asarray(kept, dtype=np.int64)
 
 
-def _scores(source: Any, target: Any, rows: IntArray, columns: IntArray) -> npt.NDArray[np.float64]:
-    """The raw score (words.raw_scores) of the given subword links only."""
+def _scores(source: Any, target: Any, rows: IntArray, columns: IntArray, null: float | None) -> npt.NDArray[np.float64]:
+    """The raw scores (words.raw_scores, or words.scores_against_null) of the given subword links only."""
     xp, device = array_namespace(source), getattr(source, "device", "cpu")
     n, m = source.shape[0], target.shape[0]
-    row_totals, column_totals = _log_totals(source, target, m**0.5), _log_totals(target, source, n**0.5)
+    if null is None:
+        row_totals, column_totals = _log_totals(source, target, m**0.5), _log_totals(target, source, n**0.5)
     scores = np.empty(len(rows))
     for first in range(0, len(rows), _GATHERED_LINKS):
         part = slice(first, first + _GATHERED_LINKS)
         i, j = (to_device(xp.asarray(index[part]), device) for index in (rows, columns))
         products = xp.sum(source[i] * target[j], axis=-1)
-        there = xp.exp(products / m**0.5 - row_totals[i])
-        back = xp.exp(products / n**0.5 - column_totals[j])
-        scores[part] = np.asarray(to_device(harmonic_mean(there, back), "cpu"))
+        if null is None:
+            there = xp.exp(products / m**0.5 - row_totals[i])
+            back = xp.exp(products / n**0.5 - column_totals[j])
+            found = harmonic_mean(there, back)
+        else:
+            found = scores_against_null(products, null)
+        scores[part] = np.asarray(to_device(found, "cpu"))
     return scores
 
 

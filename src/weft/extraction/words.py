@@ -17,6 +17,10 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 
+# Similarities lie some 5 to 20 above or below the null; divided by this they stay where the logistic curve has a slope.
+_NULL_TEMPERATURE = 4
+
+
 def raw_scores(similarities: Any, valid: Any) -> Any:
     """How strongly two subwords choose each other: the formula of the original awesome-align program.
 
@@ -34,6 +38,16 @@ def raw_scores(similarities: Any, valid: Any) -> Any:
 def harmonic_mean(first: Any, second: Any) -> Any:
     """The harmonic mean; the small number keeps two zeros from dividing by zero."""
     return 2 * first * second / (first + second + 1e-9)
+
+
+def scores_against_null(similarities: Any, null: float) -> Any:
+    """How much better two subwords go with each other than with nothing, 0 to 1: softmax between just these two.
+
+    Where links are taken with a null, this tells right links from wrong ones better than `raw_scores` does, which
+    compares a word with its competitors: most of a wrong link's competitors are worse still. Any shape.
+    """
+    xp = array_namespace(similarities)
+    return (1 + xp.tanh((similarities - null) / (2 * _NULL_TEMPERATURE))) / 2
 
 
 class WordLinks(NamedTuple):

@@ -82,6 +82,8 @@ def _facts(folder: Path, stored: ModelSettings) -> Iterator[tuple[str, object]]:
         yield "layer", "the graph's own" if is_graph else _likely_layer(config)
     yield "method", extraction.method
     yield "threshold", f"{extraction.effective_threshold:g}"
+    if extraction.null is not None:
+        yield "null", f"{extraction.null:g}"
     yield "calibrated", "yes" if extraction.calibration else "no"
     if stored.joint:
         yield "joint", True

@@ -80,8 +80,8 @@ def export_model(
     for name in _COPIED:
         if (source / name).is_file():
             copyfile(source / name, output / name)
-    if chosen != stored.layer:  # a calibration was fitted to another layer's scores
-        stored = replace(stored, extraction=replace(stored.extraction, calibration=None))
+    if chosen != stored.layer:
+        stored = replace(stored, extraction=stored.extraction.at_another_layer())
     special = len(encoder.tokenizer.prefix) + len(encoder.tokenizer.suffix)
     longest = stored.max_length or encoder.window + special
     replace(stored, layer=chosen, max_length=longest, export=to).write(output)

@@ -49,7 +49,7 @@ def load_encoder(
         return _load_graph(source, layer, batch_tokens), settings
     encoder = _load_torch(source, layer, device=device, dtype=dtype, batch_tokens=batch_tokens)
     if layer is not None and layer != source.settings.layer:
-        settings = replace(settings, calibration=None)
+        settings = settings.at_another_layer()
     return encoder, settings
 
 

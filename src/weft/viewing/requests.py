@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -48,6 +48,10 @@ class AlignRequest(Strict):
     alpha: Annotated[float | None, Field(ge=1, le=100, description="Alpha of entmax.")] = None
     cost: Annotated[Cost | None, Field(description="Cost of optimal transport.")] = None
     symmetrize: Annotated[Symmetrization | None, Field(description="How both directions are combined.")] = None
+    null: Annotated[
+        float | Literal["off"] | None,
+        Field(description="Similarity that a link must beat; the model's own by default."),
+    ] = None
     scores: Annotated[Scores, Field(description="Which probability a link carries.")] = Scores.CALIBRATED
 
     @model_validator(mode="after")

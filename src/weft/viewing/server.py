@@ -136,6 +136,7 @@ def _align(name: str, aligner: Aligner, request: AlignRequest, limits: Limits) -
         alpha=request.alpha,
         cost=request.cost,
         symmetrize=request.symmetrize,
+        null=request.null,
     )
     sides = [_cut(pair, request, limits) for pair in request.all_pairs()]
     pairs = [SentencePair(source.words, target.words) for source, target in sides]

@@ -21,7 +21,7 @@ def test_entmax_without_sparsity_needs_the_threshold_of_softmax():
 
 
 def test_settings_survive_a_file():
-    settings = ExtractionSettings("entmax", 0.1, 1.7, "dot", "union", Calibration((0.1, 0.9), (0.2, 0.8)))
+    settings = ExtractionSettings("entmax", 0.1, 1.7, "dot", "union", Calibration((0.1, 0.9), (0.2, 0.8)), 15.5)
     record = json.loads(json.dumps({"layer": 7, **settings.to_json()}))
     assert ExtractionSettings.from_json(record) == settings
 
@@ -37,6 +37,20 @@ def test_another_method_forgets_threshold_and_calibration():
     assert tuned.updated(method="entmax", threshold=0.5).threshold == 0.5
 
 
+def test_a_null_stays_with_another_method_and_goes_with_off():
+    curve = Calibration((0.0, 1.0), (0.0, 1.0))
+    tuned = ExtractionSettings(method="entmax", threshold=0.1, calibration=curve, null=15)
+    assert tuned.updated(method="softmax").null == 15
+    assert tuned.updated(null=None) == tuned
+    assert tuned.updated(null=15, calibration=None) == tuned
+    for off in ("off", float("-inf")):
+        assert tuned.updated(null=off) == ExtractionSettings(method="entmax", threshold=0.1)
+    assert tuned.updated(null=12).threshold == 0.1
+    assert tuned.updated(null=12).calibration is None
+    assert ExtractionSettings.from_json(tuned.updated(null="off").to_json()).null is None
+    assert tuned.at_another_layer() == ExtractionSettings(method="entmax", threshold=0.1)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -47,6 +61,9 @@ def test_another_method_forgets_threshold_and_calibration():
         ({"alpha": float("inf")}, "`alpha` must be at least 1"),
         ({"alpha": 1e308}, "`alpha` must be at least 1"),
         ({"method": "magic"}, "`method` must be one of softmax, entmax, ot, argmax, itermax, match, got 'magic'"),
+        ({"null": float("nan")}, "`null` must be a number or off, got nan"),
+        ({"null": float("inf")}, "`null` must be a number or off, got inf"),
+        ({"null": "none"}, "`null` must be a number or off, got none"),
         ({"cost": "free"}, "`cost` must be one of cosine"),
         ({"symmetrize": "x"}, "`symmetrize` must be one of intersection"),
     ],
