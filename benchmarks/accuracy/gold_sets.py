@@ -7,31 +7,19 @@ Reads `$WEFT_DATA/gold/<pair>/<set>.{src,tgt,talp}`. Test sets are for reporting
 
 from __future__ import annotations
 
-import argparse
-import os
 import time
-from pathlib import Path
 
-from weft import Aligner
+from common import DATA, aligner_options, chosen_aligner
+
 from weft.scoring.corpus import score
 from weft.tuning import DevSet
 
-DATA = Path(os.environ.get("WEFT_DATA", Path(__file__).parents[3] / "shared" / "data"))
-
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="weft-mini")
-    parser.add_argument("--layer", type=int)
+    parser = aligner_options(__doc__)
     parser.add_argument("--sets", default="test")
-    parser.add_argument("--method")
-    parser.add_argument("--threshold", type=float)
-    parser.add_argument("--null", help="a number, or off")
     options = parser.parse_args()
-    null = float(options.null) if options.null not in (None, "off") else options.null
-    aligner = Aligner.from_pretrained(
-        options.model, layer=options.layer, method=options.method, threshold=options.threshold, null=null
-    )
+    aligner = chosen_aligner(options)
     for path in sorted((DATA / "gold").glob(f"*/{options.sets}.talp")):
         gold = DevSet.read(str(path.with_suffix("")))
         start = time.perf_counter()
