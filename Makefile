@@ -10,7 +10,7 @@ FULL := $(VENV)/.full
 LOWEST := import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
 	print(*(line.replace('>=', '==') for line in project['dependencies']), sep='\n')
 # Tests that need neither torch nor another extra, but for the two that -k leaves out.
-LIGHT_TESTS := tests/unit/text tests/unit/applications tests/unit/distributed tests/unit/test_types.py \
+LIGHT_TESTS := tests/unit/text tests/unit/applications tests/unit/corpus tests/unit/test_types.py \
 	$(foreach command,help main convert score symmetrize lexicon phrases filter project view,tests/cli/test_$(command).py) \
 	-k "not similarities_of_two_models and not chunks_are_the_aligners_own"
 

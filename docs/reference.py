@@ -18,6 +18,7 @@ PAGE = ROOT / "docs" / "api.md"
 SECTIONS = {
     "Aligning": {
         "aligner": "Aligner",
+        "corpus.align": "align_files AlignedFiles",
         "extraction.settings": "ExtractionSettings",
         "extraction.choices": "Method Scores",
     },

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from weft.distributed.chunks import Chunk, Description, Finished
+from weft.corpus.job import Description
+from weft.corpus.records import AlignedChunk, Chunk
 from weft.errors import SettingError
 from weft.text.pairs import read_pairs
 from weft.types import SentencePair
@@ -47,14 +48,14 @@ class EchoWorker:
     def identity(self) -> dict[str, object]:
         return {"--model": "echo", "pid": os.getpid()}
 
-    def start(self, chunk: Chunk) -> Callable[[], Finished]:
-        return lambda: self.finish(chunk)
+    def align(self, chunks: Iterable[Chunk], *, at_once: int | None = None) -> Iterator[AlignedChunk]:
+        return map(self.finish, chunks)
 
-    def finish(self, chunk: Chunk) -> Finished:
-        if self.job.kill in range(chunk.first, chunk.first + len(chunk.items)):
+    def finish(self, chunk: Chunk) -> AlignedChunk:
+        if self.job.kill in range(chunk.first, chunk.first + chunk.lines):
             os.kill(os.getpid(), signal.SIGKILL)
-        lines = [f"{number} {' '.join(item.pair.source)}\n" for number, item in enumerate(chunk.items, chunk.first)]
-        return Finished(chunk.first, len(lines), "".join(lines).encode(), long_sentences=1)
+        lines = [f"{number} {' '.join(item.pair.source)}\n" for number, item in enumerate(chunk.records, chunk.first)]
+        return AlignedChunk(chunk.first, len(lines), "".join(lines).encode(), long_sentences=1)
 
 
 class SeeingJob(EchoJob):
@@ -65,6 +66,6 @@ class SeeingJob(EchoJob):
 
 
 class SeeingWorker(EchoWorker):
-    def finish(self, chunk: Chunk) -> Finished:
+    def finish(self, chunk: Chunk) -> AlignedChunk:
         time.sleep(0.1)  # so that there is work left when the last process has started
-        return Finished(chunk.first, 1, os.environ["CUDA_VISIBLE_DEVICES"].encode())
+        return AlignedChunk(chunk.first, 1, os.environ["CUDA_VISIBLE_DEVICES"].encode())

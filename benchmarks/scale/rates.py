@@ -18,10 +18,10 @@ from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
-from weft.cli.jobs import AlignJob
-from weft.cli.output import open_output
-from weft.distributed.chunks import cut
-from weft.distributed.manifest import survey
+from weft.corpus.job import AlignJob
+from weft.corpus.manifest import survey
+from weft.corpus.records import cut_records
+from weft.text.files import writing
 
 TRIES = 3
 
@@ -43,12 +43,12 @@ def measure(path: Path, model: str, device: str) -> dict[str, float]:
     job = AlignJob(model, {"device": device})
     worker = job.load()
     items = list(job.read(str(path), None, ignore))
-    chunks = list(cut(items, worker.describe().chunk_words))
+    chunks = list(cut_records(items, worker.describe().chunk_words))
     done = [worker.start(chunk)() for chunk in chunks]
     packed = list(map(pickle.dumps, done))
     stages: dict[str, Callable[[], object]] = {
         "checking": lambda: survey(str(path)),
-        "reading": lambda: list(cut(job.read(str(path), None, ignore), worker.describe().chunk_words)),
+        "reading": lambda: list(cut_records(job.read(str(path), None, ignore), worker.describe().chunk_words)),
         "sending": lambda: list(map(pickle.dumps, chunks)),
         "receiving": lambda: list(map(pickle.loads, packed)),
         "aligning": lambda: [worker.start(chunk)() for chunk in chunks],
@@ -67,7 +67,7 @@ def measure(path: Path, model: str, device: str) -> dict[str, float]:
 
 
 def write(data: bytes) -> None:
-    with tempfile.TemporaryDirectory() as folder, open_output(f"{folder}/links") as put:
+    with tempfile.TemporaryDirectory() as folder, writing(f"{folder}/links") as put:
         put(data)
 
 

@@ -13,6 +13,7 @@ from weft.version import __version__
 
 if TYPE_CHECKING:
     from weft.aligner import Aligner
+    from weft.corpus.align import align_files
     from weft.errors import FormatError, LineCountError, MissingExtraError, SettingError, WeftError
     from weft.extraction.choices import Method
     from weft.extraction.settings import ExtractionSettings
@@ -43,6 +44,7 @@ _HOMES = {
     "Symmetrization": "weft.extraction.symmetrize",
     "TrainingConfig": "weft.training.config",
     "WeftError": "weft.errors",
+    "align_files": "weft.corpus.align",
     "format_links": "weft.text.links",
     "format_pairs": "weft.text.pairs",
     "read_gold": "weft.text.gold",
@@ -73,6 +75,7 @@ __all__ = [
     "TrainingConfig",
     "WeftError",
     "__version__",
+    "align_files",
     "format_links",
     "format_pairs",
     "read_gold",

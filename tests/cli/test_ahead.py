@@ -5,8 +5,8 @@ import logging
 import pytest
 
 from weft.cli import main as cli
-from weft.cli.jobs import AlignJob
-from weft.distributed import ahead
+from weft.corpus import ahead
+from weft.corpus.job import AlignJob
 from weft.encoding.onnx import OnnxEncoder
 
 LINES = ["das ist gut ||| that is good", "no bars", "", "wir gehen nach Hause ||| we are going home"] * 500

@@ -119,9 +119,16 @@ def _with_optional_values(arguments: list[str]) -> list[str]:
     return spelt
 
 
+class _Saying(logging.Handler):
+    """What the library logs is said as everything else is: past a running count, and to nobody if nobody listens."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say(self.format(record))
+
+
 def _log_to_stderr() -> None:
-    handler = logging.StreamHandler()
-    handler.setFormatter(_Formatter("weft: %(message)s"))
+    handler = _Saying()
+    handler.setFormatter(_Formatter("%(message)s"))
     logging.getLogger("weft").addHandler(handler)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from weft.corpus.job import Engine
 from weft.extraction.choices import Cost, Method
 from weft.extraction.symmetrize import Symmetrization
 from weft.text.pairs import PairFormat
@@ -19,13 +20,6 @@ class Dtype(StrEnum):
     FLOAT32 = "float32"
     BFLOAT16 = "bfloat16"
     FLOAT16 = "float16"
-
-
-class Engine(StrEnum):
-    """What runs the aligner: this machine, or Ray."""
-
-    LOCAL = "local"
-    RAY = "ray"
 
 
 # The headings of `--help`.

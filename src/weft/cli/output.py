@@ -1,17 +1,17 @@
-"""Where results go: stdout, or a file that appears only when it is complete."""
+"""Where a command's words go: results to stdout or a file, everything else to stderr."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import typer
 
 from weft.errors import SettingError, WeftError
-from weft.text.files import compressed, whole_file
+from weft.text.files import Write, writing
 
 
 def say(message: str) -> None:
@@ -40,20 +40,17 @@ def write_lines(path: str, lines: Iterable[str]) -> None:
 
 
 @contextmanager
-def open_output(path: str) -> Iterator[Callable[[bytes], object]]:
-    """How to write to stdout, or to a temporary file that takes the place of `path` once everything is written."""
+def open_output(path: str) -> Iterator[Write]:
+    """How to write to stdout (`-`), or to a file that appears only when it is complete."""
     if path == "-":
-        yield _write_stdout
-        _write_stdout(b"", flush=True)
-    elif _is_no_file(path):
-        with open(path, "wb") as file:
-            yield file.write
+        yield write_stdout
+        write_stdout(b"", flush=True)
     else:
-        with whole_file(path) as raw, compressed(raw, path) as file:
-            yield file.write
+        with writing(path) as write:
+            yield write
 
 
-def _write_stdout(data: bytes, *, flush: bool = False) -> None:
+def write_stdout(data: bytes, *, flush: bool = False) -> None:
     """`weft … | head` ends without a word: nobody is there to read the rest."""
     if sys.stdout is None:
         raise WeftError("stdout is closed; write to a file with --output.")
@@ -64,8 +61,3 @@ def _write_stdout(data: bytes, *, flush: bool = False) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
-
-
-def _is_no_file(path: str) -> bool:
-    """Devices and pipes are written to as they are; putting a file in their place would destroy them."""
-    return path.startswith(("/dev/", "/proc/")) or (os.path.exists(path) and not os.path.isfile(path))

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
-def counted(items: Iterable[T], unit: str, *, quiet: bool, size: Callable[[T], int] = lambda item: 1) -> Iterator[T]:
-    """Pass items on, with a running count while stderr is a terminal; `quiet` where it would write over text.
+@contextmanager
+def counting(unit: str, *, quiet: bool) -> Iterator[Callable[[int], object]]:
+    """A running count while stderr is a terminal: what is yielded takes how many more there are.
 
-    `size` is how many units an item stands for.
+    `quiet` where the count would write over text.
     """
     if quiet or not sys.stderr.isatty():
-        yield from items
+        yield lambda more: None
         return
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -24,6 +27,12 @@ def counted(items: Iterable[T], unit: str, *, quiet: bool, size: Callable[[T], i
     columns = (SpinnerColumn(), count, TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=None)
+        yield partial(progress.advance, task)
+
+
+def counted(items: Iterable[T], unit: str, *, quiet: bool) -> Iterator[T]:
+    """Pass items on, with a running count of them."""
+    with counting(unit, quiet=quiet) as count:
         for item in items:
             yield item
-            progress.advance(task, size(item))
+            count(1)

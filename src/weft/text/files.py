@@ -8,12 +8,14 @@ import hashlib
 import lzma
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from weft.text.lines import zstandard
+
+Write = Callable[[bytes], object]
 
 _BLOCK = 1 << 20
 
@@ -109,6 +111,20 @@ def whole_folder(path: Path) -> Iterator[Path]:
     finally:
         for unused in (partial, old):
             shutil.rmtree(unused, ignore_errors=True)
+
+
+@contextmanager
+def writing(path: str) -> Iterator[Write]:
+    """How to write a file that appears only when it is complete, compressed as its name says.
+
+    Devices and pipes are written to as they are; putting a file in their place would destroy them.
+    """
+    if path.startswith(("/dev/", "/proc/")) or (os.path.exists(path) and not os.path.isfile(path)):
+        with open(path, "wb") as file:
+            yield file.write
+    else:
+        with whole_file(path) as whole, compressed(whole, path) as file:
+            yield file.write
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from typing import IO, Any, BinaryIO, TypeVar, cast
 from weft.errors import FormatError, LineCountError, WeftError
 
 Path = str | PathLike[str]
-OnError = Callable[[FormatError], None]
+OnError = Callable[[FormatError], object]
 T = TypeVar("T")
 U = TypeVar("U")
 

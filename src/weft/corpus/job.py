@@ -1,23 +1,31 @@
-"""What `weft align` was asked to do, in a form that other processes and machines can be given."""
+"""What is to be done with a corpus, as a value that can be sent to other processes, and a loaded model that does it."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from weft.cli.records import OutputFormat, Record, read_records, record_writer
+from weft.corpus.records import AlignedChunk, Chunk, OutputFormat, Record, read_records, record_writer
 from weft.errors import FormatError
 from weft.extraction.choices import Method, Scores
+from weft.text.files import Write
 from weft.text.pairs import PairFormat
 from weft.version import __version__
 
 if TYPE_CHECKING:
-    from weft.distributed.chunks import Chunk, Description, Finished
+    from weft.encoding.preparation import Preparation
     from weft.text.segment import Segmenter
     from weft.types import Alignment
+
+logger = logging.getLogger(__name__)
+
+OnBadLine = Callable[[FormatError], object]
 
 # Which options mean something to which methods.
 _USED_BY = {
@@ -28,9 +36,51 @@ _USED_BY = {
 }
 
 
+class Engine(StrEnum):
+    """What runs the aligner: this machine, or Ray."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusFiles:
+    """Where pairs are read and links written: names of files, or a function for the output."""
+
+    source: str
+    target: str | None
+    output: str | Write
+
+    @property
+    def inputs(self) -> list[str]:
+        """The one or two files that are read."""
+        return [self.source] if self.target is None else [self.source, self.target]
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """Who is told of lines without a pair, and of how many more lines have been aligned."""
+
+    on_bad_line: OnBadLine
+    on_progress: Callable[[int], object]
+
+
+@dataclass(slots=True)
+class Totals:
+    """Lines that were written, and sentences that were too long for the encoder at once."""
+
+    lines: int = 0
+    long_sentences: int = 0
+
+    def add(self, chunk: AlignedChunk) -> None:
+        """Count one more chunk."""
+        self.lines += chunk.lines
+        self.long_sentences += chunk.long_sentences
+
+
 @dataclass(frozen=True)
 class AlignJob:
-    """The options of `weft align` but for the files. `settings` go to `Aligner.from_pretrained` as they are."""
+    """All that is asked for but the files. `settings` go to `Aligner.from_pretrained` as they are."""
 
     model: str
     settings: dict[str, Any]
@@ -66,20 +116,30 @@ class AlignJob:
 
         return resolve_model(self.model).may_use_gpu(self.settings.get("device", "auto"))
 
-    def read(
-        self, path: str, target: str | None, on_error: Callable[[FormatError], None], *, jsonl: bool = False
-    ) -> Iterator[Record]:
+    def read(self, path: str, target: str | None, on_bad_line: OnBadLine, *, jsonl: bool = False) -> Iterator[Record]:
         """The records of a file or of two parallel files, one for each line; `jsonl` overrules the format."""
         format = PairFormat.JSONL if jsonl else self.input_format
-        return read_records(path, target, format=format, segmenters=self.segmenters(), on_error=on_error)
+        return read_records(path, target, format=format, segmenters=self.segmenters(), on_error=on_bad_line)
 
-    def load(self) -> AlignWorker:
+    def load(self) -> LoadedJob:
         """Load the model."""
-        return AlignWorker(self)
+        return LoadedJob(self)
 
 
-class AlignWorker:
-    """A loaded model that turns chunks of records into output."""
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a loaded model tells those who send it work; `remarks` are sentences for the user."""
+
+    remarks: Sequence[str]
+    chunk_words: int
+    chunks_at_once: int = 1
+    threads: bool = False
+    preparation: Preparation | None = None
+    """How to prepare its text elsewhere, if that is worth a process; for those who need no words afterwards."""
+
+
+class LoadedJob:
+    """A job whose model is loaded: it turns chunks of records into output, in this process."""
 
     def __init__(self, job: AlignJob) -> None:
         from weft.aligner import Aligner
@@ -90,25 +150,31 @@ class AlignWorker:
         self._long_sentences = 0
         self._counting = Lock()
         self._description: Description | None = None
-        _collect_seldom()
 
-    def start(self, chunk: Chunk) -> Callable[[], Finished]:
+    def align(self, chunks: Iterable[Chunk], *, at_once: int | None = None) -> Iterator[AlignedChunk]:
+        """Results in the order of the chunks, as many at a time as the model can use, or `at_once`."""
+        from weft.encoding.batching import in_order
+
+        description = self.describe()
+        at_once = at_once or description.chunks_at_once
+        for _, done in in_order(self.start, chunks, at_once, threads=description.threads):
+            yield done
+
+    def start(self, chunk: Chunk) -> Callable[[], AlignedChunk]:
         """Begin to align a chunk, all of it at once; what is returned gives the result."""
         if chunk.prepared is not None:
             links = self._aligner.start_prepared(chunk.prepared)
         else:
-            pairs = [record.pair for record in chunk.items]
+            pairs = [record.pair for record in chunk.records]
             links = self._aligner.start_chunk(pairs, scores=self._job.computed_scores)
         return lambda: self._written(chunk, links())
 
-    def _written(self, chunk: Chunk, alignments: Sequence[Alignment]) -> Finished:
-        from weft.distributed.chunks import Finished
-
-        assert len(alignments) == len(chunk.items), "one line out for each line in"
-        text = self._write(chunk.items, alignments, chunk.first)
+    def _written(self, chunk: Chunk, alignments: Sequence[Alignment]) -> AlignedChunk:
+        assert len(alignments) == chunk.lines, "one line out for each line in"
+        text = self._write(chunk.records, alignments, chunk.first)
         # File names may hold bytes that are no text; they must not end a run.
         output = text.encode("utf-8", "backslashreplace")
-        return Finished(chunk.first, len(chunk.items), output, self._new_long_sentences())
+        return AlignedChunk(chunk.first, chunk.lines, output, self._new_long_sentences())
 
     def _new_long_sentences(self) -> int:
         """Those that were not reported yet; with chunks side by side they may be another chunk's, the sum is right."""
@@ -118,8 +184,6 @@ class AlignWorker:
 
     def describe(self) -> Description:
         """How it wants its chunks, and what the user should know."""
-        from weft.distributed.chunks import Description
-
         encoder = self._aligner.encoder
         if self._description is None:
             ahead = getattr(encoder, "outruns_python", False)
@@ -168,14 +232,27 @@ class AlignWorker:
         return {"the version of weft": __version__, "--model": _model_identity(job.model), **spelt, **links}
 
 
-def _collect_seldom() -> None:
+def log_remarks(remarks: Sequence[str]) -> None:
+    """Tell the user what a loaded model has to say."""
+    for remark in remarks:
+        logger.warning("%s", remark)
+
+
+@contextmanager
+def collecting_seldom() -> Iterator[None]:
     """Let Python look for reference cycles less often.
 
     A chunk makes hundreds of thousands of tuples, none of them in a cycle; going through them again and again took half
     of the time outside the encoder.
     """
+    before = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(500_000, 20, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 def _model_identity(model: str) -> str:

@@ -5,8 +5,7 @@ import json
 
 import pytest
 
-from weft.cli.output import open_output
-from weft.distributed.files import Task, expand, fetched, plan, writing
+from weft.corpus.files import Task, expand, fetched, plan, writing_to
 from weft.errors import FormatError, SettingError, WeftError
 
 pytest.importorskip("fsspec", reason="the extra ray is not installed")
@@ -89,7 +88,7 @@ def test_remote_files_are_fetched_and_put():
     system.pipe("/far/x.txt", b"a ||| b\n")
     with fetched("memory://far/x.txt") as (copy, is_json), open(copy) as lines:
         assert (lines.read(), is_json) == ("a ||| b\n", False)
-    with writing("memory://far/links.gz", open_output, json_lines=False) as write:
+    with writing_to("memory://far/links.gz", json_lines=False) as write:
         write(b"0-0\n")
         assert not system.exists("/far/links.gz")
     assert gzip.decompress(system.cat("/far/links.gz")) == b"0-0\n"
@@ -98,13 +97,13 @@ def test_remote_files_are_fetched_and_put():
 @pytest.mark.parametrize("where", ["local", "remote"])
 def test_links_as_parquet(tmp_path, where):
     folder = str(tmp_path) if where == "local" else "memory://tables"
-    with writing(f"{folder}/x/lines.parquet", open_output, json_lines=False) as write:
+    with writing_to(f"{folder}/x/lines.parquet", json_lines=False) as write:
         write(b"0-0 1-1\n\n")
         write(b"2-2\n")
     record = {"source": ["a"], "target": ["b", "c"], "links": [[0, 1, 0.5]], "score": 0.25}
-    with writing(f"{folder}/x/json.parquet", open_output, json_lines=True) as write:
+    with writing_to(f"{folder}/x/json.parquet", json_lines=True) as write:
         write(json.dumps(record).encode() + b"\n")
-    with writing(f"{folder}/x/empty.parquet", open_output, json_lines=True):
+    with writing_to(f"{folder}/x/empty.parquet", json_lines=True):
         pass
     system = fsspec.core.url_to_fs(folder)[0]
     tables = {name: pq.read_table(f"{folder.removeprefix('memory:/')}/x/{name}.parquet", filesystem=system)

@@ -7,9 +7,9 @@ import signal
 import numpy as np
 import pytest
 
-from weft.cli.jobs import AlignJob
-from weft.distributed.ahead import ReadAhead, is_worth_it
-from weft.distributed.chunks import cut
+from weft.corpus.ahead import ReadAhead, is_worth_it
+from weft.corpus.job import AlignJob
+from weft.corpus.records import cut_records
 from weft.encoding.preparation import Preparation
 from weft.encoding.subwords import FastTokenizer
 from weft.errors import FormatError, WeftError
@@ -43,15 +43,15 @@ def text(tmp_path):
 
 def test_chunks_and_bad_lines_are_those_of_one_process(text, preparation):
     job, seen, known = AlignJob("weft-mini", {}), [], []
-    expected = list(cut(job.read(text, None, known.append), WORDS))
+    expected = list(cut_records(job.read(text, None, known.append), WORDS))
     with ReadAhead(job, text, None) as ahead:
         chunks = list(ahead.chunks(WORDS, preparation, seen.append))
     assert len(chunks) == len(expected) > 5
     assert [str(error) for error in seen] == [str(error) for error in known]
     assert all(isinstance(error, FormatError) and error.line for error in seen)
     for ours, theirs in zip(chunks, expected, strict=True):
-        assert (ours.first, len(ours.items)) == (theirs.first, len(theirs.items))
-        prepared = preparation([item.pair for item in theirs.items])
+        assert (ours.first, ours.lines) == (theirs.first, theirs.lines)
+        prepared = preparation([record.pair for record in theirs.records])
         assert ours.prepared.pairs.tolist() == prepared.pairs.tolist()
         assert ours.prepared.filled.tolist() == prepared.filled.tolist()
         for array in ("ids", "words", "starts"):
@@ -62,7 +62,7 @@ def test_bad_lines_come_before_the_chunk_they_are_in(text, preparation):
     seen = []
     with ReadAhead(AlignJob("weft-mini", {}), text, None) as ahead:
         for chunk in ahead.chunks(WORDS, preparation, seen.append):
-            last = chunk.first + len(chunk.items) - 1
+            last = chunk.first + chunk.lines - 1
             assert len(seen) == sum(not line or line.startswith(("no", "allein")) for line in LINES[:last])
 
 

@@ -13,17 +13,27 @@ import pickle
 import re
 import socket
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, NamedTuple, cast
 
-from weft.distributed.chunks import Chunk, Description, Finished, Job, Worker, cut, portable
-from weft.distributed.files import Open, Task, Write, fetched, writing
-from weft.distributed.workers import portion_size
-from weft.encoding.batching import in_order
-from weft.errors import FormatError, MissingExtraError, WeftError, first_line
+from weft.corpus.files import Task, fetched, plan, writing_to
+from weft.corpus.job import (
+    AlignJob,
+    CorpusFiles,
+    Description,
+    Listeners,
+    LoadedJob,
+    Totals,
+    collecting_seldom,
+    log_remarks,
+)
+from weft.corpus.records import AlignedChunk, Chunk, OutputFormat, cut_records
+from weft.corpus.workers import portable, portion_size
+from weft.errors import FormatError, MissingExtraError, SettingError, WeftError, first_line
+from weft.text.files import Write
 
 try:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # aligning should tell nobody
@@ -33,6 +43,8 @@ try:
     import ray.data
 except ImportError as error:  # pragma: no cover - a test without the extra covers it in a process of its own
     raise MissingExtraError("ray", "The Ray engine") from error
+
+logger = logging.getLogger(__name__)
 
 # Blocks of a few chunks: small enough that one file keeps many workers busy.
 _BLOCK_BYTES = 1 << 19
@@ -66,57 +78,67 @@ class _Piece:
     """What travels between readers, aligners and the driver: a chunk, what became of it, or the end of a file."""
 
     file: int
-    work: Chunk | Finished | None = None
+    work: Chunk | AlignedChunk | None = None
     bad: Sequence[_Report] = ()
     error: WeftError | None = None
 
 
-class RayRun:
-    """Aligns files on a Ray cluster."""
+def align_with_ray(
+    job: AlignJob, files: CorpusFiles, listeners: Listeners, *, workers: int | None, address: str | None
+) -> Totals:
+    """Align a file or many on a Ray cluster; what comes back is in order.
 
-    def __init__(self, job: Job, tasks: Sequence[Task], *, workers: int | None, gpu: bool) -> None:
+    Args:
+        job: what is to be done with each file.
+        files: files, folders or patterns, here or at fsspec addresses.
+        listeners: who is told what.
+        workers: how many models work at a time; by default one for each GPU, or one for each machine.
+        address: a running cluster; without one, a cluster is started on this machine.
+
+    Raises:
+        SettingError: files that cannot be read or written this way.
+        WeftError: a cluster, a file or a model that cannot be used.
+    """
+    if callable(files.output):
+        raise SettingError("the Ray engine goes from files to files: name INPUT and --output.")
+    json_lines = job.output_format is OutputFormat.JSONL
+    tasks = plan(files.source, files.target, files.output, ".jsonl" if json_lines else ".txt")
+    if job.output_format is OutputFormat.NAACL and any(task.output.endswith(".parquet") for task in tasks):
+        raise SettingError("the output format naacl has several lines a pair, and Parquet one row.")
+    totals = Totals()
+    with redirect_stdout(_Heard()), _cluster(address, workers), ExitStack() as stack:
+        write: Write | None = None
+        for piece in _Run(job, tasks, workers).pieces():
+            for report in piece.bad:
+                listeners.on_bad_line(report.error())
+            if piece.error is not None:
+                raise piece.error
+            if write is None:
+                write = stack.enter_context(writing_to(tasks[piece.file].output, json_lines=json_lines))
+            if isinstance(piece.work, AlignedChunk):
+                write(piece.work.output)
+                totals.add(piece.work)
+                listeners.on_progress(piece.work.lines)
+            else:
+                stack.close()
+                write = None
+    return totals
+
+
+class _Run:
+    """Files through a cluster that is running."""
+
+    def __init__(self, job: AlignJob, tasks: Sequence[Task], workers: int | None) -> None:
         self._job = job
         self._tasks = tasks
         self._workers = workers
-        self._gpu = gpu
-        self.lines = 0
-        self.long_sentences = 0
+        self._gpu = job.may_use_gpu()
 
-    def work(
-        self,
-        address: str | None,
-        open_text: Open,
-        *,
-        json_lines: bool,
-        on_error: Callable[[FormatError], None],
-        say: Callable[[str], None],
-    ) -> Iterator[int]:
-        """Write every output; yields the number of lines of each chunk. `say` gets remarks on the settings."""
-        with redirect_stdout(_Heard(say)), _cluster(address, self._workers), ExitStack() as stack:
-            write: Write | None = None
-            for piece in self._pieces(say):
-                for report in piece.bad:
-                    on_error(report.error())
-                if piece.error is not None:
-                    raise piece.error
-                if write is None:
-                    output = self._tasks[piece.file].output
-                    write = stack.enter_context(writing(output, open_text, json_lines=json_lines))
-                if isinstance(piece.work, Finished):
-                    write(piece.work.output)
-                    self.lines += piece.work.lines
-                    self.long_sentences += piece.work.long_sentences
-                    yield piece.work.lines
-                else:
-                    stack.close()
-                    write = None
-
-    def _pieces(self, say: Callable[[str], None]) -> Iterator[_Piece]:
+    def pieces(self) -> Iterator[_Piece]:
         """The finished chunks of all files in order, and a piece without work at the end of each file."""
         gpus = 1 if self._gpu and _gpus() else 0
         description = self._description(gpus)
-        for remark in description.remarks:
-            say(remark)
+        log_remarks(description.remarks)
         workers = self._workers or _usual_workers(gpu=self._gpu)
         files = ray.data.from_items(
             [{"file": k} for k in range(len(self._tasks))], override_num_blocks=len(self._tasks)
@@ -131,7 +153,7 @@ class RayRun:
         )
         aligned = read.map_batches(
             _Aligning,
-            fn_constructor_args=(self._job, description.chunks_at_once, description.threads),
+            fn_constructor_args=(self._job,),
             batch_size=portion_size(description.chunks_at_once, threads=description.threads),
             batch_format="pyarrow",
             compute=ray.data.ActorPoolStrategy(size=workers),
@@ -156,7 +178,7 @@ class RayRun:
         return cast(Description, said)
 
 
-def _describe(job: Job) -> Description | WeftError:
+def _describe(job: AlignJob) -> Description | WeftError:
     """Runs in a Ray task. Errors are results: Ray would try again and wrap them."""
     try:
         return replace(job.load().describe(), preparation=None)
@@ -164,14 +186,14 @@ def _describe(job: Job) -> Description | WeftError:
         return _told(error)
 
 
-def _read(table: Any, job: Job, tasks: Sequence[Task], words: int) -> Iterator[Any]:
+def _read(table: Any, job: AlignJob, tasks: Sequence[Task], words: int) -> Iterator[Any]:
     """Runs in a Ray task: one file to chunks."""
     for number in table["file"].to_pylist():
         for piece in _read_file(number, job, tasks[number], words):
             yield _row(piece)
 
 
-def _read_file(number: int, job: Job, task: Task, words: int) -> Iterator[_Piece]:
+def _read_file(number: int, job: AlignJob, task: Task, words: int) -> Iterator[_Piece]:
     bad: list[_Report] = []
     try:
         with ExitStack() as stack:
@@ -179,8 +201,8 @@ def _read_file(number: int, job: Job, task: Task, words: int) -> Iterator[_Piece
             target = stack.enter_context(fetched(task.target))[0] if task.target is not None else None
             shown = dict(zip((source, target), task.shown, strict=True))
             try:
-                items = job.read(source, target, lambda error: bad.append(_Report.of(error, shown)), jsonl=jsonl)
-                for chunk in cut(items, words):
+                records = job.read(source, target, lambda error: bad.append(_Report.of(error, shown)), jsonl=jsonl)
+                for chunk in cut_records(records, words):
                     yield _Piece(number, chunk, tuple(bad))
                     bad.clear()
             except FormatError as error:
@@ -194,40 +216,28 @@ def _read_file(number: int, job: Job, task: Task, words: int) -> Iterator[_Piece
 class _Aligning:
     """Runs in a Ray actor: a model that stays loaded."""
 
-    def __init__(self, job: Job, at_once: int, threads: bool) -> None:
+    def __init__(self, job: AlignJob) -> None:
         self._job = job
-        self._at_once = at_once
-        self._threads = threads
-        self._worker: Worker | None = None
+        self._loaded_job: LoadedJob | None = None
         self._loading = Lock()
+        collecting_seldom().__enter__()  # for as long as the process lives
 
     def __call__(self, table: Any) -> Iterator[Any]:
         pieces = [pickle.loads(data) for data in table["piece"].to_pylist()]
-        for _, piece in in_order(self._start, pieces, self._at_once, threads=self._threads):
-            yield _row(piece)
-
-    def _start(self, piece: _Piece) -> Callable[[], _Piece]:
-        if not isinstance(piece.work, Chunk):
-            return lambda: piece
+        chunks = [piece.work for piece in pieces if isinstance(piece.work, Chunk)]
+        piece = pieces[0]
         try:
-            end = self._loaded().start(piece.work)
+            aligned = self._loaded().align(chunks) if chunks else iter(())
+            for piece in pieces:
+                yield _row(replace(piece, work=next(aligned)) if isinstance(piece.work, Chunk) else piece)
         except (WeftError, OSError) as error:
-            failed = replace(piece, work=None, error=_told(error))
-            return lambda: failed
-        return lambda: self._ended(piece, end)
+            yield _row(replace(piece, work=None, error=_told(error)))
 
-    @staticmethod
-    def _ended(piece: _Piece, end: Callable[[], Finished]) -> _Piece:
-        try:
-            return replace(piece, work=end())
-        except (WeftError, OSError) as error:
-            return replace(piece, work=None, error=_told(error))
-
-    def _loaded(self) -> Worker:
+    def _loaded(self) -> LoadedJob:
         with self._loading:
-            if self._worker is None:
-                self._worker = self._job.load()
-            return self._worker
+            if self._loaded_job is None:
+                self._loaded_job = self._job.load()
+            return self._loaded_job
 
 
 def _row(piece: _Piece) -> Any:
@@ -279,8 +289,7 @@ def _knock(address: str | None) -> None:
 class _Heard(io.TextIOBase):
     """Ray tells on stdout of workers that died; the user hears the first sentence of each kind of news, on stderr."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
+    def __init__(self) -> None:
         self._said: set[str] = set()
 
     def writable(self) -> bool:
@@ -291,7 +300,7 @@ class _Heard(io.TextIOBase):
             sentence = _AFTER_SENTENCE.sub("", _PREFIX.sub("", line))
             if sentence and sentence not in self._said:
                 self._said.add(sentence)
-                self._say(f"Ray: {sentence}")
+                logger.warning("Ray: %s", sentence)
         return len(text)
 
 

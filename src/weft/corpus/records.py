@@ -1,11 +1,17 @@
-"""What `weft align` carries along for each line, from reading it to writing its links."""
+"""What is read and written for each line of a corpus, and chunks of lines: the unit of work.
+
+A pair's scores depend in the last digit on the pairs it is batched with. So every engine cuts the same chunks from the
+same file, and their results are equal byte for byte.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from weft.errors import FormatError
 from weft.text.lines import OnError, Path, display_name
@@ -14,9 +20,12 @@ from weft.text.pairs import NOTHING, PairFormat, read_texts, words_of
 from weft.text.segment import Segmented, Segmenter
 from weft.types import Alignment, SentencePair, Words
 
+if TYPE_CHECKING:
+    from weft.encoding.preparation import Prepared
+
 
 class OutputFormat(StrEnum):
-    """How `weft align` writes links."""
+    """How links are written."""
 
     PHARAOH = "pharaoh"
     JSONL = "jsonl"
@@ -35,6 +44,29 @@ class Record(NamedTuple):
     segmented: tuple[Segmented, Segmented] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Records that follow each other and are encoded together; `first` is the first one's line number, from 1.
+
+    Where another process has already cut them into subwords (`prepared`), only the number of `lines` is left of them.
+    """
+
+    first: int
+    lines: int
+    records: Sequence[Record] = ()
+    prepared: Prepared | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedChunk:
+    """What became of a chunk: the output's bytes, and how many sentences were too long for the encoder at once."""
+
+    first: int
+    lines: int
+    output: bytes
+    long_sentences: int = 0
+
+
 def read_records(
     path: Path,
     target: Path | None,
@@ -43,7 +75,15 @@ def read_records(
     segmenters: tuple[Segmenter, Segmenter] | None,
     on_error: OnError,
 ) -> Iterator[Record]:
-    """Read pairs, one record a line; with segmenters the text is raw and is cut into words here."""
+    """Read pairs, one record a line.
+
+    Args:
+        path: the pairs, or the source side; `-` is stdin.
+        target: the target side, if it is in a file of its own.
+        format: how a line holds its pair.
+        segmenters: for raw text, what cuts each side into words.
+        on_error: told of each line that holds no pair; it gets an empty record.
+    """
     for number, sides in enumerate(read_texts(path, target, format=format, on_error=on_error), start=1):
         if sides is None:
             yield Record(NOTHING)
@@ -63,6 +103,16 @@ def _segment(side: str | Words, cut: Segmenter) -> Segmented:
     return cut(side) if isinstance(side, str) else Segmented(side, ())
 
 
+def cut_records(records: Iterable[Record], words: int) -> Iterator[Chunk]:
+    """Cut records into chunks of about as many words, at the places where `Aligner.stream` cuts."""
+    from weft.aligner import cut_into_chunks
+
+    first = 1
+    for chunk in cut_into_chunks(records, words, attrgetter("pair")):
+        yield Chunk(first, len(chunk), chunk)
+        first += len(chunk)
+
+
 def record_writer(format: OutputFormat, *, scores: bool) -> Callable[[Sequence[Record], Sequence[Alignment], int], str]:
     """How records and their alignments become lines (several a record for NAACL), given the first one's number."""
     write_one: Callable[[Record, Alignment], str] = _words_line if format is OutputFormat.WORDS else _json_line
@@ -73,7 +123,7 @@ def record_writer(format: OutputFormat, *, scores: bool) -> Callable[[Sequence[R
         if format in (OutputFormat.WORDS, OutputFormat.JSONL):
             lines = map(write_one, records, alignments)
         else:
-            lines = map(write_links, alignments, range(first, first + len(records)))
+            lines = map(write_links, alignments, range(first, first + len(alignments)))
         return "\n".join([*lines, ""])
 
     return write

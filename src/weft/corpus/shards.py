@@ -7,20 +7,101 @@ it was working on is made again.
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
 
-from weft.distributed.chunks import Chunk, Finished
-from weft.distributed.manifest import MANIFEST, Manifest, Shard
-from weft.distributed.workers import Workers
-from weft.errors import FormatError, WeftError
-from weft.text.files import WholeFile, blocks, checksum
+from weft.corpus.job import AlignJob, CorpusFiles, Listeners, LoadedJob, Totals, log_remarks
+from weft.corpus.manifest import MANIFEST, Manifest, Shard, survey
+from weft.corpus.records import AlignedChunk, Chunk, cut_records
+from weft.corpus.workers import Workers
+from weft.errors import FormatError, SettingError, WeftError
+from weft.text.files import WholeFile, blocks, checksum, writing
+
+logger = logging.getLogger(__name__)
 
 _UNIT, _SIDE = "\x1f", "\x1e"
 _NO_LOCK = -1
+
+
+def align_in_shards(
+    job: AlignJob,
+    files: CorpusFiles,
+    listeners: Listeners,
+    load: Callable[[], AbstractContextManager[LoadedJob | Workers]],
+    *,
+    shards: int,
+    resume: bool,
+) -> Totals:
+    """Align from file to file, in pieces that a killed run leaves behind for the next one.
+
+    Args:
+        job: what is to be done.
+        files: the files; neither pipes nor functions.
+        listeners: who is told what.
+        load: how to load the model, here or in several processes.
+        shards: the number of pieces.
+        resume: go on with an unfinished run.
+
+    Raises:
+        SettingError: something is not a file.
+        WeftError: the folder of shards belongs to another run.
+    """
+    output = _only_files(files)
+    inputs = survey(*files.inputs)
+    with load() as model:
+        description = model.describe()
+        log_remarks(description.remarks)
+        run = ShardedRun(output, Manifest(shards, inputs, model.identity()), resume=resume)
+        with _kept(run, shards):
+            records = job.read(files.source, files.target, listeners.on_bad_line)
+            for lines in run.work(cut_records(records, description.chunk_words), model):
+                listeners.on_progress(lines)
+            with _naming(output), writing(output) as write:
+                for block in run.joined():
+                    write(block)
+        run.remove()
+    return Totals(run.lines, run.long_sentences)
+
+
+def _only_files(files: CorpusFiles) -> str:
+    """The name of the output, if all are files."""
+    if not all(map(os.path.isfile, files.inputs)):
+        raise SettingError("--shards goes from file to file: INPUT must be a file, not a pipe.")
+    output = files.output
+    if callable(output) or (os.path.exists(output) and not os.path.isfile(output)):
+        raise SettingError("--shards goes from file to file: name the file to write with --output.")
+    return output
+
+
+@contextmanager
+def _kept(run: ShardedRun, shards: int) -> Iterator[None]:
+    """Whatever ends the run early, say what is left of it."""
+    try:
+        yield
+    except BaseException:
+        logger.warning(
+            "%d of %d shards are finished and stay in %s; --resume goes on from there.",
+            run.finished,
+            shards,
+            run.folder,
+        )
+        raise
+    finally:
+        run.close()
+
+
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """A full disk does not say which file it has no room for."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, error.filename or path) from error
 
 
 class ShardedRun:
@@ -70,7 +151,7 @@ class ShardedRun:
         """Sentences of all shards that were longer than the encoder takes."""
         return sum(shard.long_sentences for shard in self._manifest.finished.values())
 
-    def work(self, chunks: Iterable[Chunk], workers: Workers) -> Iterator[int]:
+    def work(self, chunks: Iterable[Chunk], workers: LoadedJob | Workers) -> Iterator[int]:
         """Make the shards that are missing; yields how many lines were aligned, chunk by chunk."""
         file: WholeFile | None = None
         current = -1
@@ -164,12 +245,12 @@ class _Range:
         self._long = 0
 
     def add_input(self, chunk: Chunk) -> None:
-        self._lines += len(chunk.items)
-        for item in chunk.items:
-            sides = _SIDE.join((_UNIT.join(item.pair.source), _UNIT.join(item.pair.target)))
+        self._lines += chunk.lines
+        for record in chunk.records:
+            sides = _SIDE.join((_UNIT.join(record.pair.source), _UNIT.join(record.pair.target)))
             self._input.update(f"{sides}\n".encode("utf-8", "surrogatepass"))
 
-    def add_output(self, done: Finished) -> None:
+    def add_output(self, done: AlignedChunk) -> None:
         self._output.update(done.output)
         self._long += done.long_sentences
 

@@ -6,13 +6,14 @@ import logging
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
-from weft.distributed.chunks import Chunk, Job, cut, portable
-from weft.distributed.workers import live_as_long_as_parent
+from weft.corpus.job import AlignJob, OnBadLine
+from weft.corpus.records import Chunk, cut_records
+from weft.corpus.workers import live_as_long_as_parent, portable
 from weft.errors import FormatError, WeftError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def is_worth_it(path: str, target: str | None) -> bool:
 class ReadAhead:
     """A process that prepares chunks, one ahead of those that were taken. Use it in a `with` block."""
 
-    def __init__(self, job: Job, path: str, target: str | None) -> None:
+    def __init__(self, job: AlignJob, path: str, target: str | None) -> None:
         context = multiprocessing.get_context("spawn")
         self._here, self._there = context.Pipe()
         arguments = (self._there, job, path, target)
@@ -52,8 +53,8 @@ class ReadAhead:
         self._process.terminate()
         self._process.join()
 
-    def chunks(self, words: int, prepare: Preparation, on_error: Callable[[FormatError], None]) -> Iterator[Chunk]:
-        """What `cut` would give, prepared; bad lines are handed over before the chunk that they are in."""
+    def chunks(self, words: int, prepare: Preparation, on_bad_line: OnBadLine) -> Iterator[Chunk]:
+        """What `cut_records` would give, prepared; bad lines are handed over before the chunk that they are in."""
         with _killed_reader_named():
             self._here.send((words, prepare))
         while (sent := self._received()) is not None:
@@ -61,7 +62,7 @@ class ReadAhead:
                 raise sent
             chunk, bad_lines = sent
             for error in bad_lines:
-                on_error(error)
+                on_bad_line(error)
             yield chunk
 
     def _received(self) -> Any:
@@ -91,16 +92,16 @@ def _no_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _prepare_chunks(parent: Connection, job: Job, path: str, target: str | None) -> None:
+def _prepare_chunks(parent: Connection, job: AlignJob, path: str, target: str | None) -> None:
     """All of the other process: chunks with their bad lines, then None; or the error that ended it."""
     live_as_long_as_parent()
     logging.basicConfig(format="weft: %(message)s")  # segmenters have things to say
     bad_lines: list[FormatError] = []
     try:
         words, prepare = parent.recv()
-        for chunk in cut(job.read(path, target, bad_lines.append), words):
-            prepared = prepare([item.pair for item in chunk.items])
-            parent.send((Chunk(chunk.first, range(len(chunk.items)), prepared), tuple(bad_lines)))
+        for chunk in cut_records(job.read(path, target, bad_lines.append), words):
+            prepared = prepare([record.pair for record in chunk.records])
+            parent.send((Chunk(chunk.first, chunk.lines, prepared=prepared), tuple(bad_lines)))
             bad_lines.clear()
         parent.send(None)
     except WeftError as error:

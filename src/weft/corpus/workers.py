@@ -1,4 +1,4 @@
-"""Chunks through one process or several, in order: one process for each GPU, each with a model that stays loaded."""
+"""Chunks through several processes, in order: one process for each GPU, each with a model that stays loaded."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from itertools import islice
 from multiprocessing import connection
 from typing import Any
 
-from weft.distributed.chunks import Chunk, Description, Finished, Job, Worker, portable
-from weft.encoding.batching import in_order
-from weft.errors import WeftError
+from weft.corpus.job import AlignJob, Description, LoadedJob, collecting_seldom
+from weft.corpus.records import AlignedChunk, Chunk
+from weft.errors import SettingError, WeftError
 
 # Portions that wait for each worker: enough that it never idles, few enough that memory stays flat.
 _AHEAD = 2
@@ -28,76 +28,48 @@ _CHUNKS_A_THREAD = 2
 
 
 class Workers:
-    """Aligns chunks in `count` processes; with one, in this process. Use it in a `with` block."""
+    """Aligns chunks in `count` processes; what a `LoadedJob` does in one. Use it in a `with` block."""
 
-    def __init__(self, job: Job, count: int = 1, gpus: Sequence[str] = ()) -> None:
-        self._job = job
+    def __init__(self, job: AlignJob, count: int, gpus: Sequence[str] = ()) -> None:
         self._count = count
-        self._gpus = gpus
-        self._pool: ProcessPoolExecutor | None = None
-        self._own: Worker | None = None
+        # A forked copy of a process that has used CUDA or threads is broken from the start.
+        context = multiprocessing.get_context("spawn")
+        places = context.SimpleQueue()
+        for number in range(count):
+            places.put(gpus[number % len(gpus)] if gpus else None)
+        self._pool = ProcessPoolExecutor(count, context, _begin, (job, places))
         self._description: Description | None = None
 
-    @property
-    def alone(self) -> bool:
-        """Whether all is done in this process."""
-        return self._count == 1
-
     def __enter__(self) -> Workers:
-        if self._count > 1:
-            # A forked copy of a process that has used CUDA or threads is broken from the start.
-            context = multiprocessing.get_context("spawn")
-            places = context.SimpleQueue()
-            for number in range(self._count):
-                places.put(self._gpus[number % len(self._gpus)] if self._gpus else None)
-            self._pool = ProcessPoolExecutor(self._count, context, _begin, (self._job, places))
         return self
 
     def __exit__(self, *problem: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+        self._pool.shutdown(cancel_futures=True)
 
     def describe(self) -> Description:
         """What the loaded model says about itself."""
         if self._description is None:
-            if self._pool is None:
-                self._own = self._job.load()
-                self._description = self._own.describe()
-            else:
-                with _killed_workers_named():
-                    self._description = self._pool.submit(_describe).result()
+            with _killed_workers_named():
+                self._description = self._pool.submit(_describe).result()
         return self._description
 
     def identity(self) -> dict[str, Any]:
         """All that the loaded model's results depend on besides the input."""
-        if self._pool is not None:
-            with _killed_workers_named():
-                return self._pool.submit(_identity).result()
-        self.describe()
-        assert self._own is not None, "one process has its own model"
-        return self._own.identity()
-
-    def align(self, chunks: Iterable[Chunk], *, at_once: int | None = None) -> Iterator[Finished]:
-        """Results in the order of the chunks; only a few chunks are read ahead, and none with `at_once` = 1."""
-        description = self.describe()
-        at_once = at_once or description.chunks_at_once
-        if self._own is not None:
-            yield from _through(self._own, chunks, at_once)
-            return
-        assert self._pool is not None, "workers are used in a with block"
-        waiting: deque[Future[list[Finished]]] = deque()
         with _killed_workers_named():
-            for portion in portions(chunks, portion_size(at_once, threads=description.threads)):
+            return self._pool.submit(_identity).result()
+
+    def align(self, chunks: Iterable[Chunk], *, at_once: int | None = None) -> Iterator[AlignedChunk]:
+        """Results in the order of the chunks; only a few chunks are read ahead."""
+        description = self.describe()
+        size = portion_size(at_once or description.chunks_at_once, threads=description.threads)
+        waiting: deque[Future[list[AlignedChunk]]] = deque()
+        with _killed_workers_named():
+            for portion in portions(chunks, size):
                 waiting.append(self._pool.submit(_align, portion))
                 if len(waiting) >= _AHEAD * self._count:
                     yield from waiting.popleft().result()
             while waiting:
                 yield from waiting.popleft().result()
-
-
-def _through(worker: Worker, chunks: Iterable[Chunk], at_once: int) -> Iterator[Finished]:
-    """Chunks through one model, as many at a time as it can use."""
-    return (done for _, done in in_order(worker.start, chunks, at_once, threads=worker.describe().threads))
 
 
 def portions(chunks: Iterable[Chunk], size: int) -> Iterator[list[Chunk]]:
@@ -136,12 +108,12 @@ def _killed_workers_named() -> Iterator[None]:
 
 
 # What a worker process keeps between chunks.
-_job: Job | None = None
-_worker: Worker | None = None
+_job: AlignJob | None = None
+_loaded_job: LoadedJob | None = None
 _warnings: list[str] = []
 
 
-def _begin(job: Job, places: Any) -> None:
+def _begin(job: AlignJob, places: Any) -> None:
     """Set up a worker process; its GPU must be chosen before anything touches CUDA."""
     global _job
     gpu = places.get()
@@ -150,6 +122,7 @@ def _begin(job: Job, places: Any) -> None:
     logging.getLogger("weft").addHandler(_Remembering())
     live_as_long_as_parent()
     _job = job
+    collecting_seldom().__enter__()  # for as long as the process lives
 
 
 def live_as_long_as_parent() -> None:
@@ -173,12 +146,17 @@ class _Remembering(logging.Handler):
         _warnings.append(record.getMessage())
 
 
-def _loaded() -> Worker:
-    global _worker
-    if _worker is None:
+def _loaded() -> LoadedJob:
+    global _loaded_job
+    if _loaded_job is None:
         assert _job is not None, "workers begin with _begin"
-        _worker = _job.load()
-    return _worker
+        _loaded_job = _job.load()
+    return _loaded_job
+
+
+def portable(error: WeftError) -> WeftError:
+    """The same error in a form that can be sent between processes: only its sentence and its exit code survive."""
+    return SettingError(str(error)) if isinstance(error, SettingError) else WeftError(str(error))
 
 
 @contextmanager
@@ -202,6 +180,5 @@ def _identity() -> dict[str, Any]:
 
 
 @_portable_errors()
-def _align(portion: list[Chunk]) -> list[Finished]:
-    worker = _loaded()
-    return list(_through(worker, portion, worker.describe().chunks_at_once))
+def _align(portion: list[Chunk]) -> list[AlignedChunk]:
+    return list(_loaded().align(portion))

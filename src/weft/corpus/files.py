@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import os
 import posixpath
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from weft.errors import FormatError, MissingExtraError, SettingError, WeftError
-
-Write = Callable[[bytes], object]
-Open = Callable[[str], AbstractContextManager[Write]]
+from weft.text.files import Write, writing
 
 _ENDINGS = (".gz", ".xz", ".zst", ".txt", ".tsv", ".jsonl", ".json", ".parquet")
 _PARQUET = ".parquet"
@@ -95,21 +93,20 @@ def fetched(address: str) -> Iterator[tuple[str, bool]]:
 
 
 @contextmanager
-def writing(address: str, open_text: Open, *, json_lines: bool) -> Iterator[Write]:
+def writing_to(address: str, *, json_lines: bool) -> Iterator[Write]:
     """How to write lines to `address`, where they appear all together or not at all.
 
-    `open_text` writes a text file on this machine, compressed as its name says; object stores and Parquet get what
-    it wrote when it is complete.
+    Object stores and Parquet get what was written to a file on this machine when it is complete.
     """
     system, path = _system(address)
     system.makedirs(posixpath.dirname(path) or ".", exist_ok=True)
     if _is_local(address) and not address.endswith(_PARQUET):
-        with open_text(address) as write:
+        with writing(address) as write:
             yield write
         return
     with TemporaryDirectory(prefix="weft-", dir=os.path.dirname(path) if _is_local(address) else None) as folder:
         copy = os.path.join(folder, posixpath.basename(path))
-        with _table(copy, json_lines) if address.endswith(_PARQUET) else open_text(copy) as write:
+        with _table(copy, json_lines) if address.endswith(_PARQUET) else writing(copy) as write:
             yield write
         if _is_local(address):
             os.replace(copy, path)

@@ -5,10 +5,9 @@ import random
 import pytest
 
 from echo import EchoJob, Item
-from weft.distributed.chunks import cut
-from weft.distributed.manifest import Input, Manifest, Shard, survey
-from weft.distributed.shards import ShardedRun
-from weft.distributed.workers import Workers
+from weft.corpus.manifest import Input, Manifest, Shard, survey
+from weft.corpus.records import cut_records
+from weft.corpus.shards import ShardedRun
 from weft.errors import FormatError, LineCountError, WeftError
 from weft.types import SentencePair
 
@@ -26,7 +25,7 @@ def manifest(shards: int, lines: int = 1_000, **identity: object) -> Manifest:
 
 def chunks(stop: int | None = None, items: list[Item] = ITEMS):
     """Chunks of a few lines; the run is stopped after some of them."""
-    for number, chunk in enumerate(cut(items, words=50)):
+    for number, chunk in enumerate(cut_records(items, words=50)):
         if number == stop:
             raise Stop
         yield chunk
@@ -39,14 +38,14 @@ def test_stopped_anywhere_and_resumed(tmp_path):
         output = f"{tmp_path}/{attempt}"
         shards = generator.randint(1, 40)
         stops = sorted(generator.choices(range(count), k=5))
-        with Workers(EchoJob()) as workers:
-            for stop in stops:
-                run = ShardedRun(output, manifest(shards), resume=True)
-                with pytest.raises(Stop):
-                    list(run.work(chunks(stop), workers))
-                run.close()
+        model = EchoJob().load()
+        for stop in stops:
             run = ShardedRun(output, manifest(shards), resume=True)
-            list(run.work(chunks(), workers))
+            with pytest.raises(Stop):
+                list(run.work(chunks(stop), model))
+            run.close()
+        run = ShardedRun(output, manifest(shards), resume=True)
+        list(run.work(chunks(), model))
         assert b"".join(run.joined()) == EXPECTED
         assert run.long_sentences == count
         run.remove()
@@ -54,28 +53,28 @@ def test_stopped_anywhere_and_resumed(tmp_path):
 
 
 def test_what_is_finished_is_not_done_again(tmp_path):
-    with Workers(EchoJob()) as workers:
-        run = ShardedRun(f"{tmp_path}/out", manifest(10), resume=False)
-        with pytest.raises(Stop):
-            list(run.work(chunks(stop=60), workers))
-        run.close()
-        assert (before := run.finished) > 3
-        again = ShardedRun(f"{tmp_path}/out", manifest(10), resume=True)
-        done = sum(again.work(chunks(), workers))
+    model = EchoJob().load()
+    run = ShardedRun(f"{tmp_path}/out", manifest(10), resume=False)
+    with pytest.raises(Stop):
+        list(run.work(chunks(stop=60), model))
+    run.close()
+    assert (before := run.finished) > 3
+    again = ShardedRun(f"{tmp_path}/out", manifest(10), resume=True)
+    done = sum(again.work(chunks(), model))
     assert done == 1_000 - sum(shard.lines for shard in list(run._manifest.finished.values())[:before])
 
 
 def test_words_that_are_read_otherwise_are_noticed(tmp_path):
     """The file may be the same while a new version of a segmenter finds other words."""
-    with Workers(EchoJob()) as workers:
-        run = ShardedRun(f"{tmp_path}/out", manifest(10), resume=False)
-        with pytest.raises(Stop):
-            list(run.work(chunks(stop=60), workers))
-        run.close()
-        again = ShardedRun(f"{tmp_path}/out", manifest(10), resume=True)
-        changed = [Item(SentencePair(("other",), ("x",))), *ITEMS[1:]]
-        with pytest.raises(WeftError, match=r"lines 1 to 1.. of the input are read as other words than before"):
-            list(again.work(chunks(items=changed), workers))
+    model = EchoJob().load()
+    run = ShardedRun(f"{tmp_path}/out", manifest(10), resume=False)
+    with pytest.raises(Stop):
+        list(run.work(chunks(stop=60), model))
+    run.close()
+    again = ShardedRun(f"{tmp_path}/out", manifest(10), resume=True)
+    changed = [Item(SentencePair(("other",), ("x",))), *ITEMS[1:]]
+    with pytest.raises(WeftError, match=r"lines 1 to 1.. of the input are read as other words than before"):
+        list(again.work(chunks(items=changed), model))
 
 
 def test_a_manifest_comes_back_as_it_was(tmp_path):

@@ -1,0 +1,228 @@
+"""`align_files`: a corpus from file to file, on this machine or with Ray; one output line for each input line."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft.corpus.job import (
+    AlignJob,
+    CorpusFiles,
+    Engine,
+    Listeners,
+    LoadedJob,
+    OnBadLine,
+    Totals,
+    collecting_seldom,
+    log_remarks,
+)
+from weft.corpus.records import OutputFormat, cut_records
+from weft.errors import FormatError, SettingError
+from weft.extraction.choices import Scores
+from weft.text.files import Write, writing
+from weft.text.lines import STDIN
+from weft.text.pairs import PairFormat
+
+if TYPE_CHECKING:
+    from weft.corpus.ahead import ReadAhead
+    from weft.corpus.workers import Workers
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedFiles:
+    """What `align_files` has done: lines written, those of them without a pair, and sentences read in windows."""
+
+    lines: int
+    bad_lines: int
+    long_sentences: int
+
+
+def align_files(
+    source: str | Path,
+    target: str | Path | None = None,
+    *,
+    output: str | Path | Write,
+    model: str | Path = "weft-mini",
+    input_format: PairFormat | str = PairFormat.AUTO,
+    output_format: OutputFormat | str = OutputFormat.PHARAOH,
+    scores: Scores | str = Scores.NONE,
+    raw: bool = False,
+    source_language: str | None = None,
+    target_language: str | None = None,
+    shards: int | None = None,
+    resume: bool = False,
+    workers: int | None = None,
+    engine: Engine | str = Engine.LOCAL,
+    address: str | None = None,
+    line_by_line: bool = False,
+    on_bad_line: OnBadLine | None = None,
+    on_progress: Callable[[int], object] | None = None,
+    **settings: Any,
+) -> AlignedFiles:
+    """Align a corpus: what `weft align` does, with one line of links for each line.
+
+    A line that cannot be aligned gets an empty line. The output appears only when it is complete.
+
+    Args:
+        source: the pairs, or the source side; `-` is stdin. With Ray also a folder, a pattern or an fsspec address.
+        target: the target side, if it is in a file of its own.
+        output: the file to write, or a function that is given the output piece by piece.
+        model: weft's own, a folder, or a name on the hub.
+        input_format: how a line holds its pair: `auto`, `bars`, `tsv` or `jsonl`.
+        output_format: how links are written: `pharaoh`, `jsonl`, `words` or `naacl`.
+        scores: what links carry: `none`, `calibrated` or `raw`.
+        raw: the text is not split into words yet.
+        source_language: language code of raw text; guessed by its script otherwise.
+        target_language: language code of the other side.
+        shards: finish the output in so many pieces that survive a kill.
+        resume: go on where a killed run with shards stopped.
+        workers: processes; by default 1, and with shards or Ray one for each GPU.
+        engine: `local`, or `ray` for many files and machines.
+        address: a running Ray cluster; by default one is started on this machine.
+        line_by_line: write each line's links before the next line is read.
+        on_bad_line: told of each line that cannot be aligned; to raise in it ends the run. By default it is logged.
+        on_progress: told how many more lines have been aligned.
+        settings: what `Aligner.from_pretrained` takes besides: `layer`, `device`, `dtype`, `batch_tokens`, `method`,
+            `threshold`, `alpha`, `cost`, `symmetrize`, `null`.
+
+    Returns:
+        How many lines were written, and how many of them hold no pair.
+
+    Raises:
+        SettingError: settings that do not go together.
+        WeftError: a file or a model that cannot be used; `FormatError` names the line.
+    """
+    if not raw and (source_language or target_language):
+        raise SettingError("--source-language and --target-language go with --raw.")
+    job = AlignJob(
+        str(model),
+        settings,
+        PairFormat(input_format),
+        OutputFormat(output_format),
+        Scores(scores),
+        raw,
+        (source_language, target_language),
+    )
+    files = CorpusFiles(
+        str(source), None if target is None else str(target), output if callable(output) else str(output)
+    )
+    bad_lines = _BadLines(on_bad_line)
+    listeners = Listeners(bad_lines.add, on_progress or (lambda lines: None))
+    if Engine(engine) is Engine.RAY:
+        _refuse(shards=shards, resume=resume)
+        from weft.corpus.ray import align_with_ray
+
+        done = align_with_ray(job, files, listeners, workers=workers, address=address)
+    else:
+        _refuse(address=address)
+        done = _locally(job, files, listeners, shards=shards, resume=resume, workers=workers, line_by_line=line_by_line)
+    return AlignedFiles(done.lines, bad_lines.count, done.long_sentences)
+
+
+class _BadLines:
+    """Counts bad lines on their way to the listener, or to the log."""
+
+    def __init__(self, listener: OnBadLine | None) -> None:
+        self.count = 0
+        self._listener = listener or (lambda error: logger.warning("%s It gets no links.", error))
+
+    def add(self, error: FormatError) -> None:
+        self.count += 1
+        self._listener(error)
+
+
+def _refuse(**options: object) -> None:
+    """Options that belong to the other engine."""
+    for name, value in options.items():
+        if value:
+            engine = "--engine ray" if name == "address" else "the local engine; Ray writes each file in one go"
+            raise SettingError(f"--{name} goes with {engine}.")
+
+
+def _locally(
+    job: AlignJob,
+    files: CorpusFiles,
+    listeners: Listeners,
+    *,
+    shards: int | None,
+    resume: bool,
+    workers: int | None,
+    line_by_line: bool,
+) -> Totals:
+    if resume and not shards:
+        raise SettingError("--resume goes with --shards, with the number it had before.")
+    for path in files.inputs:
+        if path != STDIN:
+            os.stat(path)  # a missing file should be known before a model is loaded
+    job.segmenters()  # likewise a missing extra
+    gpus = _gpus(job) if shards or workers else []
+    count = workers or (len(gpus) if shards else 1) or 1
+    if shards:
+        from weft.corpus.shards import align_in_shards
+
+        return align_in_shards(job, files, listeners, partial(_loaded, job, count, gpus), shards=shards, resume=resume)
+    with _reading_ahead(job, files, alone=count == 1) as ahead, _loaded(job, count, gpus) as model:
+        return _in_one_go(job, files, listeners, model, ahead, line_by_line=line_by_line)
+
+
+def _gpus(job: AlignJob) -> list[str]:
+    from weft.corpus.workers import visible_gpus
+
+    return visible_gpus() if job.may_use_gpu() else []
+
+
+@contextmanager
+def _loaded(job: AlignJob, count: int, gpus: Sequence[str]) -> Iterator[LoadedJob | Workers]:
+    """The model in this process, or in several; a GPU for each where there are GPUs."""
+    if count == 1:
+        with collecting_seldom():
+            yield job.load()
+        return
+    from weft.corpus.workers import Workers
+
+    with Workers(job, count, gpus) as workers:
+        yield workers
+
+
+def _reading_ahead(job: AlignJob, files: CorpusFiles, *, alone: bool) -> AbstractContextManager[ReadAhead | None]:
+    """A process that reads the text for a GPU, begun before the model is loaded; or none."""
+    if not alone or job.needs_words or not job.may_use_gpu():
+        return nullcontext()
+    from weft.corpus import ahead
+
+    worth = ahead.is_worth_it(files.source, files.target)
+    return ahead.ReadAhead(job, files.source, files.target) if worth else nullcontext()
+
+
+def _in_one_go(
+    job: AlignJob,
+    files: CorpusFiles,
+    listeners: Listeners,
+    model: LoadedJob | Workers,
+    ahead: ReadAhead | None,
+    *,
+    line_by_line: bool,
+) -> Totals:
+    """From anywhere to anywhere; nothing is kept of a run that does not end well."""
+    description = model.describe()
+    log_remarks(description.remarks)
+    if ahead and description.preparation:
+        chunks = ahead.chunks(description.chunk_words, description.preparation, listeners.on_bad_line)
+    else:
+        records = job.read(files.source, files.target, listeners.on_bad_line)
+        chunks = cut_records(records, 1 if line_by_line else description.chunk_words)
+    totals = Totals()
+    with nullcontext(files.output) if callable(files.output) else writing(files.output) as write:
+        for chunk in model.align(chunks, at_once=1 if line_by_line else None):
+            write(chunk.output)
+            totals.add(chunk)
+            listeners.on_progress(chunk.lines)
+    return totals

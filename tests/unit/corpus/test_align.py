@@ -1,0 +1,109 @@
+"""`weft.align_files` is `weft align` from Python: the same bytes, however the work is spread."""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import sys
+
+import pytest
+
+import weft as library
+from weft.errors import FormatError, SettingError
+
+WORDS = ["das", "ist", "ein", "kleines", "Haus", "in", "Berlin", ",", "25", "Äpfel", "私", "は", "。"]
+needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="the extra ray is not installed")
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    """Some thousand lines, a few of them without a pair."""
+    generator = random.Random(7)
+    lines = [
+        " ||| ".join(" ".join(generator.choices(WORDS, k=generator.randint(1, 20))) for _ in range(2))
+        for _ in range(3_000)
+    ]
+    lines[49::500] = ["no pair"] * 6
+    path = tmp_path / "pairs"
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "spread",
+    [
+        {},
+        {"line_by_line": True, "method": "argmax"},
+        {"shards": 4},
+        {"workers": 2},
+        {"shards": 3, "workers": 2},
+        pytest.param({"engine": "ray", "workers": 2}, marks=needs_ray),
+    ],
+    ids=lambda spread: "-".join(spread) or "plain",
+)
+def test_the_bytes_are_those_of_the_command_line(weft, tmp_path, tiny_onnx, pairs, spread):
+    """Scores depend in the last digit on what a pair is batched with, so equal scores mean equal chunks."""
+    scores = "none" if "method" in spread else "raw"
+    command = ["align", pairs, "-o", tmp_path / "expected", "--model", tiny_onnx, "--scores", scores]
+    command += [text for name in spread.keys() & {"method"} for text in ("--method", spread[name])]
+    said = weft(*command).stderr
+    progress, bad = [], []
+    done = library.align_files(
+        pairs,
+        output=tmp_path / "links",
+        model=tiny_onnx,
+        scores=scores,
+        on_progress=progress.append,
+        on_bad_line=bad.append,
+        **spread,
+    )
+    assert (tmp_path / "links").read_bytes() == (tmp_path / "expected").read_bytes()
+    assert (done.lines, done.bad_lines, sum(progress)) == (3_000, 6, 3_000)
+    assert [f"weft: {error} It gets no links." for error in bad] == said.splitlines()[:-1]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["expected", "links", "pairs"]
+
+
+def test_two_files_every_format_and_a_function_as_output(weft, tmp_path):
+    (tmp_path / "s").write_text("das ist gut\nja\n")
+    (tmp_path / "t").write_text("that is good\nyes\n")
+    for format in ("pharaoh", "jsonl", "words", "naacl"):
+        written = []
+        library.align_files(tmp_path / "s", tmp_path / "t", output=written.append, output_format=format, raw=True)
+        expected = weft("align", "s", "t", "--output-format", format, "--raw", cwd=tmp_path).stdout
+        assert b"".join(written).decode() == expected
+
+
+def test_what_is_wrong_is_said_before_a_model_is_loaded(tmp_path, pairs, monkeypatch):
+    monkeypatch.setitem(sys.modules, "weft.models.loading", None)
+    cases = [
+        ({"source_language": "de"}, SettingError, "go with --raw"),
+        ({"resume": True}, SettingError, "goes with --shards"),
+        ({"address": "here"}, SettingError, "goes with --engine ray"),
+        ({"engine": "ray", "shards": 2}, SettingError, "the local engine"),
+        ({"engine": "ray", "output": print}, SettingError, "from files to files"),
+        ({"shards": 2, "output": print}, SettingError, "from file to file"),
+        ({"output_format": "xml"}, ValueError, "xml"),
+    ]
+    for options, kind, message in cases:
+        with pytest.raises(kind, match=message):
+            library.align_files(pairs, **{"output": tmp_path / "links", **options})
+    with pytest.raises(FileNotFoundError):
+        library.align_files(tmp_path / "missing", output=tmp_path / "links")
+
+
+def test_a_listener_that_raises_ends_the_run_and_nothing_is_written(tmp_path, pairs, tiny_onnx):
+    def strict(error):
+        raise error
+
+    with pytest.raises(FormatError, match="pairs:50:"):
+        library.align_files(pairs, output=tmp_path / "links", model=tiny_onnx, on_bad_line=strict)
+    assert [path.name for path in tmp_path.iterdir()] == ["pairs"]
+
+
+def test_bad_lines_are_logged_by_default_and_the_collector_is_left_as_it_was(tmp_path, pairs, tiny_onnx, caplog):
+    import gc
+
+    before = gc.get_threshold()
+    library.align_files(pairs, output=tmp_path / "links", model=tiny_onnx)
+    assert gc.get_threshold() == before
+    assert len([record for record in caplog.records if "It gets no links." in record.getMessage()]) == 6
