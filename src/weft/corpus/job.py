@@ -213,6 +213,8 @@ class LoadedJob:
 
     def identity(self) -> dict[str, Any]:
         """Everything the output depends on besides the input, named as the user names it."""
+        from weft.models.resolve import resolve_model
+
         job, encoder = self._job, self._aligner.encoder
         links = {f"--{name}": str(value) for name, value in self._aligner.settings.to_json().items()}
         given = {name: job.settings.get(name) for name in ("layer", "dtype", "batch_tokens")}
@@ -229,7 +231,7 @@ class LoadedJob:
         spelt = {
             f"--{name.replace('_', '-')}": None if value is None else str(value) for name, value in options.items()
         }
-        return {"the version of weft": __version__, "--model": _model_identity(job.model), **spelt, **links}
+        return {"the version of weft": __version__, "--model": resolve_model(job.model).identity(), **spelt, **links}
 
 
 def log_remarks(remarks: Sequence[str]) -> None:
@@ -253,9 +255,3 @@ def collecting_seldom() -> Iterator[None]:
     finally:
         gc.set_threshold(*before)
         gc.unfreeze()
-
-
-def _model_identity(model: str) -> str:
-    from weft.models.resolve import resolve_model
-
-    return resolve_model(model).identity()

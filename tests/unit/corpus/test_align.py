@@ -69,7 +69,7 @@ def test_two_files_every_format_and_a_function_as_output(weft, tmp_path):
 
 
 def test_what_is_wrong_is_said_before_a_model_is_loaded(tmp_path, pairs, monkeypatch):
-    monkeypatch.setitem(sys.modules, "weft.models.loading", None)
+    monkeypatch.setitem(sys.modules, "weft.models.load", None)
     cases = [
         ({"source_language": "de"}, SettingError, "go with --raw"),
         ({"resume": True}, SettingError, "goes with --shards"),
