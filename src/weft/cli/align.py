@@ -121,6 +121,7 @@ def align(
         )
     if output == "-":
         write_stdout(b"", flush=True)
-    bad_lines.summarise(f"{bad_lines.count:,} of {done.lines:,} lines could not be aligned and have no links.")
     if done.long_sentences:
         say(f"sentences longer than the encoder takes, read in overlapping windows: {done.long_sentences:,}.")
+    sentence = f"{bad_lines.count:,} of {done.lines:,} lines could not be aligned and have no links."
+    bad_lines.summarise(sentence, lines=done.lines)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import typer
+
 from weft.cli.output import say
 from weft.errors import FormatError
 
-_MOST_NAMED = 1000
+_MOST_NAMED = 10
 
 
 class BadLines:
-    """Counts the lines that cannot be used and names them on stderr; in strict mode the first one ends the run."""
+    """Counts the lines that cannot be used and names the first of them on stderr; in strict mode one ends the run."""
 
     def __init__(self, consequence: str, *, strict: bool) -> None:
         self.count = 0
@@ -24,9 +26,16 @@ class BadLines:
         if self.count <= _MOST_NAMED:
             say(f"{error} {self._consequence}")
 
-    def summarise(self, sentence: str | None = None) -> None:
-        """Say how many there were, if any, in a sentence of the command's own or a plain one."""
+    def summarise(self, sentence: str | None = None, *, lines: int | None = None) -> None:
+        """Say how many there were, if any, in a sentence of the command's own or a plain one.
+
+        Args:
+            sentence: what to say.
+            lines: how many lines there were in all. If every one of them was bad, the command ends with exit code 1.
+        """
         if self.count > _MOST_NAMED:
             say(f"only the first {_MOST_NAMED:,} bad lines were named.")
         if self.count:
             say(sentence or f"bad lines: {self.count:,}.")
+        if lines and self.count >= lines:
+            raise typer.Exit(1)

@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from weft.cli.options import LINKS
+from weft.cli.options import LINKS, ColumnsOption, SourceFieldOption, TargetFieldOption
 from weft.cli.output import say, write_lines
 from weft.errors import FormatError, SettingError
+from weft.text.fields import PairFields
 from weft.text.links import LinkFormat, format_links, read_links
-from weft.text.pairs import PairFormat, format_pairs, read_pairs
+from weft.text.pairs import PLAIN, PairFormat, format_pairs, read_pairs
 from weft.types import SentencePair
 
 
@@ -49,6 +50,9 @@ def convert(
         int, typer.Option(min=0, max=1, metavar="0|1", help="Number of the first word in OUT.", rich_help_panel=LINKS)
     ] = 0,
     swap: Annotated[bool, typer.Option("--swap", help="Exchange source and target.", rich_help_panel=LINKS)] = False,
+    source_field: SourceFieldOption = None,
+    target_field: TargetFieldOption = None,
+    columns: ColumnsOption = None,
 ) -> None:
     """Convert links, or sentence pairs, to another format.
 
@@ -58,9 +62,12 @@ def convert(
     """
     if to_format is Format.AUTO:
         raise SettingError("OUT has no lines to judge its format by; say which with --to.")
+    fields = PairFields.of(source_field, target_field, columns)
     if _PAIRS & {from_format, to_format}:
-        write_lines(output, _pairs(input, from_format, to_format, swap))
+        write_lines(output, _pairs(input, from_format, to_format, fields, swap))
         return
+    if fields != PLAIN:
+        raise SettingError("fields and columns are those of sentence pairs; links have none.")
     if to_base and to_format not in _COUNTED_FROM_ANYWHERE:
         raise SettingError(f"{to_format} fixes the number of the first word; leave --to-base out.")
     if from_base and from_format in (Format.NAACL, Format.JSONL):
@@ -76,12 +83,12 @@ def convert(
         raise error
 
 
-def _pairs(path: str, from_format: str, to_format: str, swap: bool) -> Iterator[str]:
+def _pairs(path: str, from_format: str, to_format: str, fields: PairFields, swap: bool) -> Iterator[str]:
     known = {str(item) for item in PairFormat}
     for name in (from_format, to_format):
         if name not in known:
             raise SettingError(f"{from_format} cannot become {to_format}: one holds sentences, the other links.")
-    pairs = read_pairs(path, format=from_format)
+    pairs = read_pairs(path, format=from_format, fields=fields)
     if swap:
         pairs = (SentencePair(pair.target, pair.source) for pair in pairs)
     return format_pairs(pairs, to_format)

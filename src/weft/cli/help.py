@@ -9,7 +9,11 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from weft.cli.output import speak_of
+from weft.errors import SettingError
+
 _EXAMPLE = "Example: "
+_LARGEST = 1_000_000_000_000
 _WIDEST_NAME = 30  # longer names have a line of their own, as everywhere in click
 _IN_WORDS = re.compile(r"\[default: \((.*)\)(?=[;\]])")  # click puts defaults that are described into parentheses
 
@@ -44,6 +48,15 @@ class _Explained:
 
 class Command(_Explained, TyperCommand):
     """A command whose options stand under their headings (`rich_help_panel`), also without rich."""
+
+    def invoke(self, context: Any) -> Any:
+        """Run the command; numbers that no machine can count to are refused before they reach any code."""
+        longest = {parameter.name: max(parameter.opts, key=len) for parameter in self.params}
+        speak_of({name: option for name, option in longest.items() if option.startswith("--")})
+        for name, value in context.params.items():
+            if isinstance(value, int) and abs(value) > _LARGEST:
+                raise SettingError(f"`{name}` must be at most {_LARGEST:,}, got {value}.")
+        return super().invoke(context)
 
     def format_options(self, context: Any, formatter: Any) -> None:
         """Write arguments and options, with one width of names for all of them."""

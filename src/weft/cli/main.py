@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import signal
 import sys
 from itertools import zip_longest
-from typing import Any
 
 import typer
 
@@ -28,11 +26,9 @@ from weft.cli import (
     view,
 )
 from weft.cli.help import Command, Group
-from weft.cli.output import say
+from weft.cli.output import finish_stdout, say, with_options
 from weft.errors import SettingError, WeftError
 from weft.version import __version__
-
-_PARAMETER = re.compile(r"`(\w+)`")
 
 app = typer.Typer(
     name="weft",
@@ -81,18 +77,19 @@ def main() -> None:
     _mend_streams()
     _log_to_stderr()
     try:
-        app(_with_optional_values(sys.argv[1:]))
+        try:
+            app(_with_optional_values(sys.argv[1:]))
+        finally:
+            finish_stdout()
     except SettingError as error:
         _fail(str(error), 2)
     except WeftError as error:
         _fail(str(error), 1)
     except OSError as error:
-        _fail(
-            f"{error.filename or repr(error.filename)}: {error.strerror}."
-            if error.filename is not None
-            else str(error),
-            1,
-        )
+        place = "" if error.filename is None else f"{error.filename or repr(error.filename)}: "
+        _fail(f"{place}{error.strerror}." if error.strerror else str(error), 1)
+    except typer.Exit as stop:
+        sys.exit(stop.exit_code)
 
 
 def _mend_streams() -> None:
@@ -136,21 +133,9 @@ class _Formatter(logging.Formatter):
     """Writes what the library logs in the words of the command line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return _with_options(super().format(record))
+        return with_options(super().format(record))
 
 
 def _fail(message: str, code: int) -> None:
-    say(_with_options(message))
+    say(message)
     sys.exit(code)
-
-
-def _with_options(message: str) -> str:
-    """The library speaks of parameters, as `gold_base`; here they are options of the command, as --gold-base."""
-    if "`" not in message:
-        return message
-    command: Any = typer.main.get_command(app)
-    for name in sys.argv[1:3]:
-        command = getattr(command, "commands", {}).get(name, command)
-    options = {parameter.name: max(parameter.opts, key=len) for parameter in command.params}
-    options = {name: option for name, option in options.items() if option.startswith("--")}
-    return _PARAMETER.sub(lambda match: options.get(match[1], match[0]), message)

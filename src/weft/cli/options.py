@@ -111,6 +111,33 @@ SymmetrizeOption = Annotated[
 ]
 
 InputFormatOption = Annotated[PairFormat, typer.Option(help="Format of INPUT.", rich_help_panel=TEXT)]
+SourceFieldOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="JSONL field with the source sentence.",
+        show_default="source, or the first language of translation",
+        rich_help_panel=TEXT,
+    ),
+]
+TargetFieldOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="JSONL field with the target sentence.",
+        show_default="target, or the second language of translation",
+        rich_help_panel=TEXT,
+    ),
+]
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="TSV columns, as id,source,target; - is a column to pass over.",
+        show_default="source,target",
+        rich_help_panel=TEXT,
+    ),
+]
 RawOption = Annotated[bool, typer.Option("--raw", help="The text is not split into words yet.", rich_help_panel=TEXT)]
 SourceLanguageOption = Annotated[
     str | None,

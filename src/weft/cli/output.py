@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 import typer
@@ -13,11 +14,24 @@ import typer
 from weft.errors import SettingError, WeftError
 from weft.text.files import Write, writing
 
+_PARAMETER = re.compile(r"`(\w+)`")
+_options: dict[str, str] = {}
+
 
 def say(message: str) -> None:
     """Tell the user something that is not a result; if nobody listens, work goes on."""
     with contextlib.suppress(OSError):
-        print(f"weft: {message}", file=sys.stderr)
+        print(f"weft: {with_options(message)}", file=sys.stderr)
+
+
+def speak_of(options: Mapping[str, str]) -> None:
+    """From now on write these parameters as the options they are called on the command line."""
+    _options.update(options)
+
+
+def with_options(message: str) -> str:
+    """The library speaks of parameters, as `gold_base`; here they are options, as --gold-base."""
+    return _PARAMETER.sub(lambda match: _options.get(match[1], match[0]), message)
 
 
 def on_screen(output: str) -> bool:
@@ -51,13 +65,23 @@ def open_output(path: str) -> Iterator[Write]:
 
 
 def write_stdout(data: bytes, *, flush: bool = False) -> None:
-    """`weft … | head` ends without a word: nobody is there to read the rest."""
+    """`weft … | head` ends without a word: nobody is there to read the rest. A full disk behind `>` is an error."""
     if sys.stdout is None:
         raise WeftError("stdout is closed; write to a file with --output.")
     try:
-        sys.stdout.buffer.write(data)
+        if data:  # even nothing is too much for a full device
+            sys.stdout.buffer.write(data)
         if flush or sys.stdout.isatty():
-            sys.stdout.buffer.flush()
-    except BrokenPipeError:
+            sys.stdout.flush()
+    except OSError as error:
+        # What is still buffered goes nowhere; otherwise Python tries again at exit, and complains in its own words.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(0) from None
+        if isinstance(error, BrokenPipeError):
+            raise typer.Exit(0) from None
+        raise OSError(error.errno, error.strerror, "stdout") from error
+
+
+def finish_stdout() -> None:
+    """Bring what was printed to its reader, or say why that cannot be, before Python tries at exit."""
+    if sys.stdout is not None:
+        write_stdout(b"", flush=True)

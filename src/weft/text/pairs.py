@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
+from functools import cache
+from typing import cast
 
-from weft.errors import FormatError, chosen
+from weft.errors import FormatError, SettingError, chosen
+from weft.text.fields import IdWatch, PairFields, Sides, TextPair
 from weft.text.json_objects import parse_json_object, shorten
 from weft.text.lines import OnError, Path, decode, display_name, read_lines, read_together
 from weft.types import SentencePair, Words
 
-Sides = tuple[str | Words, str | Words]
+PLAIN = PairFields()
+"""Files without column names, and JSONL with the fields `source` and `target`, or `translation`."""
 
 NOTHING = SentencePair((), ())
 """Stands for a line that holds no pair, so that line n of the output still belongs to line n of the input."""
@@ -44,14 +48,25 @@ def read_pairs(
     target: Path | None = None,
     *,
     format: PairFormat | str = PairFormat.AUTO,
+    fields: PairFields = PLAIN,
     on_error: OnError | None = None,
 ) -> Iterator[SentencePair]:
     """Stream the sentence pairs of one file, or of two parallel files.
 
-    A line that holds no pair (blank, bad UTF-8, no separator, an empty side) raises a FormatError; with `on_error`
-    it is handed over instead and `NOTHING` takes its place, so no line is ever lost.
+    Args:
+        path: the pairs, or the source sentences; `-` is stdin.
+        target: the target sentences, if they are in a file of their own.
+        format: `bars`, `tsv` or `jsonl`; `auto` looks at the lines.
+        fields: the names of TSV columns or JSONL fields, where they are not the usual ones.
+        on_error: is handed the FormatError of a line that holds no pair. `NOTHING` takes the line's place, so no line
+            is ever lost.
+
+    Raises:
+        FormatError: without `on_error`, a line holds no pair: it is blank, has bad UTF-8, no separator or an empty
+            side.
+        LineCountError: the two files have different numbers of lines.
     """
-    texts = read_texts(path, target, format=format, on_error=on_error)
+    texts = read_texts(path, target, format=format, fields=fields, on_error=on_error)
     return (SentencePair(words_of(sides[0]), words_of(sides[1])) if sides else NOTHING for sides in texts)
 
 
@@ -60,41 +75,119 @@ def words_of(side: str | Words) -> Words:
     return side if isinstance(side, tuple) else split_words(side)
 
 
+def to_pair(pair: object, row: int) -> SentencePair:
+    """What a caller calls a pair as a SentencePair; anything else is a SettingError that names the row, from 0."""
+    if isinstance(pair, SentencePair) and isinstance(pair.source, tuple) and isinstance(pair.target, tuple):
+        return pair
+    if isinstance(pair, str | bytes | dict) or not isinstance(pair, Sequence) or len(pair) != 2:
+        hint = " Give (row['source'], row['target'])." if isinstance(pair, dict) else ""
+        found = shorten(repr(pair))
+        raise SettingError(f"row {row} of `pairs`: expected a sentence and its translation, found {found}.{hint}")
+    source, target = (_words_in(side, row) for side in pair)
+    return SentencePair(source, target)
+
+
+def _words_in(side: object, row: int) -> Words:
+    if isinstance(side, str):
+        return split_words(side)
+    try:
+        words = tuple(cast("Iterable[str]", side))
+        "".join(words)
+    except TypeError:
+        found = shorten(repr(side))
+        message = f"row {row} of `pairs`: expected a sentence as a string or a list of words, found {found}."
+        raise SettingError(message) from None
+    return words
+
+
 def read_texts(
     path: Path,
     target: Path | None = None,
     *,
     format: PairFormat | str = PairFormat.AUTO,
+    fields: PairFields = PLAIN,
     on_error: OnError | None = None,
 ) -> Iterator[Sides | None]:
-    """Like `read_pairs` before words are split: each side is text, or words where the file lists them."""
+    """Stream pairs before words are split: each side is text, or words where the file lists them.
+
+    Arguments and errors are those of `read_pairs`; a line that holds no pair gives None.
+    """
+    records = read_text_pairs(path, target, format=format, fields=fields, on_error=on_error)
+    return (record.sides if record else None for record in records)
+
+
+def read_text_pairs(
+    path: Path,
+    target: Path | None = None,
+    *,
+    format: PairFormat | str = PairFormat.AUTO,
+    fields: PairFields = PLAIN,
+    on_error: OnError | None = None,
+) -> Iterator[TextPair | None]:
+    """Stream pairs before words are split, together with the other fields of their lines.
+
+    Arguments and errors are those of `read_pairs`; a line that holds no pair gives None.
+    """
+    format = chosen("format", PairFormat, format)
     if target is not None:
         return _read_two_files(path, target, read_lines(path), read_lines(target), on_error)
-    return _read_one_file(path, read_lines(path), chosen("format", PairFormat, format), on_error)
+    if fields.columns and format is PairFormat.AUTO:
+        format = PairFormat.TSV
+    if fields.columns and format is not PairFormat.TSV:
+        raise SettingError(f"`columns` are those of TSV; the format is {format}.")
+    return _read_one_file(path, read_lines(path), _Parser(format, fields), on_error)
 
 
 def _read_one_file(
-    path: Path, lines: Iterator[bytes], format: PairFormat, on_error: OnError | None
-) -> Iterator[Sides | None]:
-    guessing = format is PairFormat.AUTO
-    parse = None if guessing else _PARSERS[format]
+    path: Path, lines: Iterator[bytes], parser: _Parser, on_error: OnError | None
+) -> Iterator[TextPair | None]:
+    watch = IdWatch(path)
+    watch.done = bool(parser.fields.columns)
     for number, line in enumerate(lines, start=1):
         try:
             text = decode(line, path, number)
-            if guessing and (parse is None or (parse is _parse_tsv and "\t" not in text)):
-                # One odd line with a tab at the start must not spoil a file of bars.
-                parse = _recognise(text) or parse
-            sides = _checked(parse(text) if parse else _no_format(text))
+            pair = parser.parse(text)
+            _check(pair.sides)
         except (FormatError, ValueError) as error:
             _report(error, path, number, on_error)
             yield None
         else:
-            yield sides
+            if not watch.done and parser.reads_tsv:
+                watch.look(text)
+            yield pair
+    watch.finish()
+
+
+class _Parser:
+    """Parses lines of one file; with the format `auto` it finds the format out as it goes."""
+
+    def __init__(self, format: PairFormat, fields: PairFields) -> None:
+        self.fields = fields
+        self._guessing = format is PairFormat.AUTO
+        self._parsers: dict[PairFormat, Callable[[str], TextPair]] = {
+            PairFormat.BARS: _parse_bars,
+            PairFormat.TSV: fields.parse_tsv,
+            PairFormat.JSONL: fields.parse_jsonl,
+        }
+        self._format = format
+        self._parse = self._parsers.get(format)
+
+    @property
+    def reads_tsv(self) -> bool:
+        return self._format is PairFormat.TSV
+
+    def parse(self, text: str) -> TextPair:
+        """Parse one line; every way it can fail is a ValueError."""
+        # One odd line with a tab at the start must not spoil a file of bars.
+        if self._guessing and (self._parse is None or (self.reads_tsv and "\t" not in text)):
+            self._format = _recognised(text) or self._format
+            self._parse = self._parsers.get(self._format)
+        return self._parse(text) if self._parse else _no_format(text)
 
 
 def _read_two_files(
     source: Path, target: Path, source_lines: Iterator[bytes], target_lines: Iterator[bytes], on_error: OnError | None
-) -> Iterator[Sides | None]:
+) -> Iterator[TextPair | None]:
     lines = read_together([display_name(source), display_name(target)], [source_lines, target_lines])
     for number, (source_line, target_line) in enumerate(lines, start=1):
         path = source
@@ -103,12 +196,12 @@ def _read_two_files(
             path = target
             target_text = decode(target_line, target, number)
             path = target if source_text.strip(" \t") else source
-            sides = _checked((source_text, target_text))
+            _check((source_text, target_text))
         except (FormatError, ValueError) as error:
             _report(error, path, number, on_error)
             yield None
         else:
-            yield sides
+            yield TextPair((source_text, target_text))
 
 
 def _report(error: FormatError | ValueError, path: Path, number: int, on_error: OnError | None) -> None:
@@ -118,24 +211,23 @@ def _report(error: FormatError | ValueError, path: Path, number: int, on_error: 
     on_error(located)
 
 
-def _checked(sides: Sides) -> Sides:
+def _check(sides: Sides) -> None:
     source, target = sides
     if source and target and source[0] not in " \t" and target[0] not in " \t":
-        return sides  # the usual line takes no closer look
+        return  # the usual line takes no closer look
     empty = [side.strip(" \t") == "" if isinstance(side, str) else not side for side in sides]
     if all(empty):
         raise ValueError("the line is blank; expected a sentence and its translation.")
     if any(empty):
         raise ValueError(f"the {'source' if empty[0] else 'target'} side is empty.")
-    return sides
 
 
-def _recognise(text: str) -> Callable[[str], Sides] | None:
+def _recognised(text: str) -> PairFormat | None:
     if text.startswith("{") and text.rstrip().endswith("}") and _is_json(text):
-        return _parse_jsonl
+        return PairFormat.JSONL
     if _BARS.search(text):
-        return _parse_bars
-    return _parse_tsv if "\t" in text.strip() else None
+        return PairFormat.BARS
+    return PairFormat.TSV if "\t" in text.strip() else None
 
 
 def _is_json(text: str) -> bool:
@@ -146,49 +238,19 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _no_format(text: str) -> Sides:
+def _no_format(text: str) -> TextPair:
     if not text.strip(" \t"):
-        return ("", "")
+        return TextPair(("", ""))
     raise ValueError("expected 'source ||| target', two columns separated by a tab, or a JSON object.")
 
 
-def _parse_bars(text: str) -> Sides:
+def _parse_bars(text: str) -> TextPair:
     sides = _BARS.split(text)
     if len(sides) == 2:
-        return (sides[0].strip(" \t"), sides[1].strip(" \t"))
+        return TextPair((sides[0].strip(" \t"), sides[1].strip(" \t")))
     if not text.strip(" \t"):
-        return ("", "")
+        return TextPair(("", ""))
     raise ValueError(f"expected one ' ||| ' separator, found {len(sides) - 1}.")
-
-
-def _parse_tsv(text: str) -> Sides:
-    source, tab, rest = text.partition("\t")
-    if not tab and text.strip(" "):
-        raise ValueError("expected a tab between source and target, found none.")
-    return (source, rest.partition("\t")[0])
-
-
-def _parse_jsonl(text: str) -> Sides:
-    if not text.strip(" \t"):
-        return ("", "")
-    record = parse_json_object(text)
-    return (_json_side(record, "source"), _json_side(record, "target"))
-
-
-def _json_side(record: dict[str, object], key: str) -> str | Words:
-    side = record.get(key)
-    if isinstance(side, str):
-        return side
-    if isinstance(side, list) and all(isinstance(word, str) for word in side):
-        return tuple(side)
-    raise ValueError(f'expected "{key}" to be a sentence or a list of words, found {shorten(json.dumps(side))}.')
-
-
-_PARSERS: dict[PairFormat, Callable[[str], Sides]] = {
-    PairFormat.BARS: _parse_bars,
-    PairFormat.TSV: _parse_tsv,
-    PairFormat.JSONL: _parse_jsonl,
-}
 
 
 def format_pair(pair: SentencePair, format: PairFormat | str = PairFormat.BARS) -> str:
@@ -204,8 +266,13 @@ def format_pair(pair: SentencePair, format: PairFormat | str = PairFormat.BARS) 
     return line
 
 
+@cache
+def _plain_parser(format: PairFormat) -> _Parser:
+    return _Parser(format, PLAIN)
+
+
 def _reread(line: str, format: PairFormat) -> SentencePair:
-    source, target = _PARSERS[format](line)
+    source, target = _plain_parser(format).parse(line).sides
     return SentencePair(words_of(source), words_of(target))
 
 

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.errors import FormatError, SettingError
+from weft.text.fields import PairFields
+from weft.text.pairs import read_pairs, read_text_pairs
+from weft.types import SentencePair
+
+GOOD = SentencePair(("das", "ist", "gut"), ("that", "is", "good"))
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content: str, name: str = "pairs"):
+        path = tmp_path / name
+        path.write_text(content, encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("record", "fields"),
+    [
+        ({"de": "das ist gut", "en": "that is good"}, ("de", "en")),
+        ({"en": "that is good", "de": ["das", "ist", "gut"]}, ("de", "en")),
+        ({"translation": {"de": "das ist gut", "en": "that is good"}}, (None, None)),
+        ({"translation": {"en": "that is good", "fr": "c'est bon", "de": "das ist gut"}}, ("de", "en")),
+        ({"source": "das ist gut", "target": "that is good", "translation": "no"}, (None, None)),
+    ],
+)
+def test_sentences_are_found_under_any_name(write, record, fields):
+    path = write(json.dumps(record) + "\n")
+    assert list(read_pairs(path, fields=PairFields.of(*fields))) == [GOOD]
+
+
+@pytest.mark.parametrize(
+    ("record", "fields", "message"),
+    [
+        ({"de": "a", "en": "b"}, (), r'expected "source", found the fields \'de, en\'\. Say which .*`source_field`'),
+        ({"de": "a", "en": "b"}, ("de", "fr"), 'expected "fr", found'),
+        ({"source": "a"}, (), 'expected "target"'),
+        ({"source": None, "target": "b"}, (), 'expected "source" to be a sentence or a list of words, found'),
+        ({"translation": {"de": "a", "en": "b", "fr": "c"}}, (), "holds the languages de, en, fr: name two of them"),
+        ({"translation": "a"}, (), 'expected "source"'),
+    ],
+)
+def test_what_is_missing_is_named(write, record, fields, message):
+    with pytest.raises(FormatError, match=message):
+        list(read_pairs(write(json.dumps(record) + "\n"), format="jsonl", fields=PairFields.of(*fields)))
+
+
+@given(
+    extra=st.dictionaries(
+        st.text(min_size=1).filter(lambda name: name not in ("source", "target", "translation")),
+        st.none() | st.integers() | st.text() | st.lists(st.integers()),
+    )
+)
+def test_other_fields_are_kept_as_they_are(tmp_path_factory, extra):
+    path = tmp_path_factory.mktemp("pairs") / "pairs.jsonl"
+    path.write_text(json.dumps({"id": 3, **extra, "source": "a", "target": "b"}) + "\n")
+    [found] = read_text_pairs(path)
+    assert found.sides == ("a", "b")
+    assert found.extra == {"id": 3, **extra}
+
+
+def test_columns_of_tsv_are_named(write):
+    path = write("7\tthat is good\tx\tdas ist gut\trest\n\n8\tonly\n")
+    fields = PairFields.of(columns="id,target,-,source")
+    problems: list[FormatError] = []
+    first, *bad = read_text_pairs(path, fields=fields, on_error=problems.append)
+    assert first is not None
+    assert (first.sides, first.extra) == (("das ist gut", "that is good"), {"id": "7"})
+    assert bad == [None, None]
+    assert "blank" in str(problems[0])
+    assert "expected 4 columns separated by tabs, found 2" in str(problems[1])
+
+
+@pytest.mark.parametrize("columns", ["id,source", "source,source,target", "a,b", ["x"]])
+def test_columns_must_hold_both_sides(columns):
+    with pytest.raises(SettingError, match="`columns` must name source and target once each"):
+        PairFields.of(columns=columns)
+
+
+def test_names_that_do_not_fit_together_are_refused(write):
+    with pytest.raises(SettingError, match="belong together"):
+        PairFields.of("de", None)
+    with pytest.raises(SettingError, match="`columns` are those of TSV; the format is jsonl"):
+        read_pairs(write(""), format="jsonl", fields=PairFields.of(columns="source,target"))
+
+
+def ids(lines: int) -> str:
+    return "".join(f"doc1.s{number}\tdas ist gut\tthat is good\n" for number in range(lines))
+
+
+@pytest.mark.parametrize("lines", [3, 30])
+def test_a_first_column_of_ids_is_noticed_once(write, caplog, lines):
+    caplog.set_level(logging.WARNING, "weft")
+    list(read_pairs(write(ids(lines))))
+    [record] = caplog.records
+    assert "the first column looks like ids (doc1.s0, doc1.s1, doc1.s2, ...)" in record.getMessage()
+    assert "`columns`" in record.getMessage()
+
+
+@pytest.mark.parametrize(
+    ("content", "options"),
+    [
+        (ids(2), {}),
+        (ids(5) + "das ist gut\tthat is good\n", {}),
+        ("1\tone\n1\tone\n2\ttwo\n", {}),
+        (ids(5), {"fields": PairFields.of(columns="id,source,target")}),
+        ("a1 ||| b\na2 ||| b\na3 ||| b\n", {}),
+    ],
+)
+def test_other_files_are_not_suspected(write, caplog, content, options):
+    caplog.set_level(logging.WARNING, "weft")
+    list(read_pairs(write(content), **options))
+    assert caplog.records == []
