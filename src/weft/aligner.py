@@ -25,7 +25,8 @@ from weft.models.known import DEFAULT_MODEL
 from weft.models.load import load_encoder
 from weft.models.resolve import resolve_model
 from weft.models.save import save_model
-from weft.text.pairs import split_words
+from weft.text.pairs import to_pair
+from weft.text.segment import word_splitters
 from weft.types import Alignment, SentencePair, Words
 
 Sentence = str | Sequence[str]
@@ -80,16 +81,44 @@ class Aligner:
         """Write encoder, tokenizer and settings; plain `AutoModel.from_pretrained` loads the folder too."""
         save_model(Path(folder), self.encoder, self.settings)
 
-    def align(self, source: Sentence, target: Sentence, *, scores: Scores | str = Scores.CALIBRATED) -> Alignment:
-        """Align one pair; sentences are strings of words separated by spaces, or lists of words."""
-        return self.align_batch([(source, target)], scores=scores)[0]
+    def align(
+        self,
+        source: Sentence,
+        target: Sentence,
+        *,
+        scores: Scores | str = Scores.CALIBRATED,
+        raw: bool = False,
+        source_language: str | None = None,
+        target_language: str | None = None,
+    ) -> Alignment:
+        """Align one pair.
 
-    def align_batch(self, pairs: Iterable[Pair], *, scores: Scores | str = Scores.CALIBRATED) -> list[Alignment]:
-        """Align several pairs; the result has their order and number."""
-        return list(self.stream(pairs, scores=scores))
+        Args:
+            source: a string of words separated by spaces, or a list of words; with `raw` any text.
+            target: its translation.
+            scores: what links carry: `calibrated`, `raw` or `none`.
+            raw: strings are text that is not split into words yet; `alignment.pair` has the words.
+            source_language: with `raw`, a language code such as `de` or `ja`; guessed by the script otherwise.
+            target_language: the language of the translation.
+        """
+        options = {"raw": raw, "source_language": source_language, "target_language": target_language}
+        return self.align_batch([(source, target)], scores=scores, **options)[0]
+
+    def align_batch(
+        self, pairs: Iterable[Pair], *, scores: Scores | str = Scores.CALIBRATED, **options: Any
+    ) -> list[Alignment]:
+        """Align several pairs; the result has their order and number. `options` are those of `stream`."""
+        return list(self.stream(pairs, scores=scores, **options))
 
     def stream(
-        self, pairs: Iterable[Pair], *, scores: Scores | str = Scores.CALIBRATED, chunk_words: int | None = None
+        self,
+        pairs: Iterable[Pair],
+        *,
+        scores: Scores | str = Scores.CALIBRATED,
+        raw: bool = False,
+        source_language: str | None = None,
+        target_language: str | None = None,
+        chunk_words: int | None = None,
     ) -> Iterator[Alignment]:
         """Align any number of pairs in bounded memory, one alignment for each pair, in order.
 
@@ -98,13 +127,26 @@ class Aligner:
         Args:
             pairs: any iterable; it is read a few chunks ahead.
             scores: what links carry: `calibrated`, `raw` or `none`.
+            raw: strings are text that is not split into words yet.
+            source_language: with `raw`, a language code such as `de` or `ja`; guessed by the script otherwise.
+            target_language: the language of the translations.
             chunk_words: words of both sides that are encoded together; what suits the encoder by default.
+
+        Raises:
+            SettingError: an item of `pairs` is not a pair of sentences; the message names the row.
         """
-        chunks = cut_into_chunks(map(_words, pairs), chunk_words or self.encoder.chunk_words, lambda pair: pair)
         start = partial(self.start_chunk, scores=chosen("scores", Scores, scores))
+        split = word_splitters(raw, source_language, target_language)
+        words = (to_pair(pair, row, split) for row, pair in enumerate(pairs))
+        chunks = cut_into_chunks(words, chunk_words or self.encoder.chunk_words, lambda pair: pair)
+        return self._stream(start, chunks)
+
+    def _stream(
+        self, start: Callable[[list[SentencePair]], Callable[[], list[Alignment]]], chunks: Iterator[list[SentencePair]]
+    ) -> Iterator[Alignment]:
         encoder = self.encoder
-        for _, alignments in in_order(start, chunks, encoder.chunks_at_once, threads=encoder.threads):
-            yield from alignments
+        for chunk, alignments in in_order(start, chunks, encoder.chunks_at_once, threads=encoder.threads):
+            yield from map(Alignment.with_pair, alignments, chunk)
 
     def start_chunk(self, chunk: Sequence[SentencePair], *, scores: Scores) -> Callable[[], list[Alignment]]:
         """Begin to align pairs all at once, whatever memory that takes; `stream` cuts a corpus into such chunks.
@@ -150,7 +192,7 @@ class Aligner:
         """How similar the words are: cosine or dot product of their closest subwords, shape (source, target)."""
         if kind not in (Cost.COSINE, Cost.DOT):
             raise SettingError(f"`kind` must be cosine or dot, got {kind!r}.")
-        pair = _words((source, target))
+        pair = to_pair((source, target), 0)
         if not (pair.source and pair.target):
             return np.zeros((len(pair.source), len(pair.target)), dtype=np.float32)
         encoded, [(first, second)] = encode_pairs(self.encoder, [pair])
@@ -181,13 +223,6 @@ def _spread(
         return found
     rest = iter(found)
     return [next(rest) if there else empty for there in filled]
-
-
-def _words(pair: Pair) -> SentencePair:
-    if isinstance(pair, SentencePair):
-        return pair
-    source, target = (split_words(side) if isinstance(side, str) else tuple(side) for side in pair)
-    return SentencePair(source, target)
 
 
 def cut_into_chunks(

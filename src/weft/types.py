@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 Words = tuple[str, ...]
@@ -87,7 +87,7 @@ class Alignment:
 
     def with_pair(self, pair: SentencePair) -> Alignment:
         """The same links together with the sentences they belong to."""
-        return replace(self, pair=pair)
+        return Alignment(self.links, self.score, pair)
 
     def swapped(self) -> Alignment:
         """The same alignment seen from the other side."""

@@ -35,8 +35,7 @@ def test_every_public_name_is_explained(reference):
 
 def test_signatures_and_arguments_are_shown_as_a_caller_writes_them(reference):
     page = reference.page()
-    assert (
-        "\nalign(source: Sentence, target: Sentence, *, scores: Scores | str = Scores.CALIBRATED) -> Alignment" in page
-    )
+    assert "\nswapped() -> Alignment\n" in page
+    assert "\nalign(\n    source: Sentence,\n    target: Sentence,\n    *,\n    scores: Scores | str = " in page
     assert "\n- `device`: `auto`, `cpu` or `cuda`.\n" in page
     assert "self" not in page.split("### `Aligner`")[1].split("###")[0]

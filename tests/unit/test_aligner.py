@@ -242,3 +242,25 @@ def test_a_damaged_onnx_file_is_one_sentence(tmp_path, tiny_onnx):
     (tmp_path / "tokenizer.json").write_bytes((tiny_onnx / "tokenizer.json").read_bytes())
     with pytest.raises(WeftError, match="cannot load the model in"):
         Aligner.from_pretrained(tmp_path)
+
+
+def test_alignments_know_their_words():
+    found = Aligner.from_pretrained().align("das ist gut", ["that", "is", "good"])
+    assert found.word_pairs == (("das", "that"), ("ist", "is"), ("gut", "good"))
+    assert found.swapped().word_pairs == (("that", "das"), ("is", "ist"), ("good", "gut"))
+
+
+def test_raw_text_is_cut_into_words():
+    aligner = Aligner.from_pretrained()
+    found = aligner.align("L'homme dort.", "The man sleeps.", raw=True, source_language="fr", target_language="en")
+    assert found.pair == SentencePair(("L'", "homme", "dort", "."), ("The", "man", "sleeps", "."))
+    assert ("homme", "man") in found.word_pairs
+    assert aligner.align_batch([("L'homme dort.", "The man sleeps.")], raw=True)[0].pair == found.pair
+    with pytest.raises(SettingError, match="`source_language` and `target_language` are for text that is not split"):
+        aligner.align("a", "b", source_language="fr")
+
+
+@pytest.mark.parametrize("row", [None, {"source": "a", "target": "b"}, ("a", float("nan")), "a b"])
+def test_rows_that_hold_no_pair_are_named(row):
+    with pytest.raises(SettingError, match="row 1 of `pairs`"):
+        Aligner.from_pretrained().align_batch([("a", "b"), row])

@@ -75,21 +75,32 @@ def words_of(side: str | Words) -> Words:
     return side if isinstance(side, tuple) else split_words(side)
 
 
-def to_pair(pair: object, row: int) -> SentencePair:
-    """What a caller calls a pair as a SentencePair; anything else is a SettingError that names the row, from 0."""
+Split = Callable[[str], Words]
+
+
+def to_pair(pair: object, row: int, split: tuple[Split, Split] = (split_words, split_words)) -> SentencePair:
+    """What a caller calls a pair as a SentencePair.
+
+    Args:
+        pair: two sentences, each a string or a list of words.
+        row: which pair it is, from 0.
+        split: what splits the strings of each side into words.
+
+    Raises:
+        SettingError: this is no pair; the message names the row.
+    """
     if isinstance(pair, SentencePair) and isinstance(pair.source, tuple) and isinstance(pair.target, tuple):
         return pair
     if isinstance(pair, str | bytes | dict) or not isinstance(pair, Sequence) or len(pair) != 2:
         hint = " Give (row['source'], row['target'])." if isinstance(pair, dict) else ""
         found = shorten(repr(pair))
         raise SettingError(f"row {row} of `pairs`: expected a sentence and its translation, found {found}.{hint}")
-    source, target = (_words_in(side, row) for side in pair)
-    return SentencePair(source, target)
+    return SentencePair(_words_in(pair[0], row, split[0]), _words_in(pair[1], row, split[1]))
 
 
-def _words_in(side: object, row: int) -> Words:
+def _words_in(side: object, row: int, split: Split) -> Words:
     if isinstance(side, str):
-        return split_words(side)
+        return split(side)
     try:
         words = tuple(cast("Iterable[str]", side))
         "".join(words)

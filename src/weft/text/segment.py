@@ -17,7 +17,8 @@ from importlib import import_module
 from itertools import pairwise
 from typing import Any, Protocol
 
-from weft.errors import MissingExtraError
+from weft.errors import MissingExtraError, SettingError
+from weft.text.pairs import split_words
 
 logger = logging.getLogger(__name__)
 
@@ -110,6 +111,18 @@ def segmenter_for(language: str | None) -> Segmenter:
 def segment(text: str, language: str | None = None) -> Segmented:
     """Split one text into words with their places; see `segmenter_for` for languages, and use it for many texts."""
     return segmenter_for(language)(text)
+
+
+def word_splitters(
+    raw: bool, source_language: str | None, target_language: str | None
+) -> tuple[Callable[[str], tuple[str, ...]], Callable[[str], tuple[str, ...]]]:
+    """What splits the source and the target sentences into words: at blanks, or as the languages of raw text ask."""
+    if raw:
+        cutters = (segmenter_for(source_language), segmenter_for(target_language))
+        return (lambda text: cutters[0](text).words), (lambda text: cutters[1](text).words)
+    if source_language or target_language:
+        raise SettingError("`source_language` and `target_language` are for text that is not split yet: set `raw` too.")
+    return split_words, split_words
 
 
 def _segment_by_script(text: str) -> Segmented:
