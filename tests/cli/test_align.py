@@ -303,3 +303,24 @@ def test_a_null_leaves_what_does_not_beat_it_without_links(weft):
     wrong = weft("align", "--null", "nothing", stdin=GOOD)
     assert wrong.returncode == 2
     assert "expected a number or off, got 'nothing'" in wrong.stderr
+
+
+def test_fields_and_columns_have_any_names_and_the_others_are_kept(weft):
+    record = '{"id": 7, "links": [[9, 9]], "translation": {"de": "das ist gut", "en": "that is good"}}\n'
+    [found] = map(json.loads, weft("align", "--output-format", "jsonl", stdin=record).stdout.splitlines())
+    assert found["id"] == 7
+    assert found["translation"] == {"de": "das ist gut", "en": "that is good"}
+    assert [link[:2] for link in found["links"]] == [[0, 0], [1, 1], [2, 2]]
+    options = ["--columns", "id,target,source", "--output-format", "jsonl"]
+    [found] = map(json.loads, weft("align", *options, stdin="x\tthat is good\tdas ist gut\n").stdout.splitlines())
+    assert (found["id"], found["source"]) == ("x", ["das", "ist", "gut"])
+    done = weft("align", "--source-field", "de", stdin=record)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--source-field and --target-field belong together" in done.stderr
+
+
+def test_many_bad_lines_are_counted_and_a_file_of_nothing_else_has_failed(weft):
+    done = weft("align", stdin="nothing\n" * 30)
+    assert (done.returncode, done.stdout) == (1, "\n" * 30)
+    assert done.stderr.count("It gets no links.") == 10
+    assert done.stderr.endswith("weft: 30 of 30 lines could not be aligned and have no links.\n")

@@ -25,6 +25,7 @@ from weft.corpus.job import (
 from weft.corpus.records import OutputFormat, cut_records
 from weft.errors import FormatError, SettingError
 from weft.extraction.choices import Scores
+from weft.text.fields import PairFields
 from weft.text.files import Write, writing
 from weft.text.lines import STDIN
 from weft.text.pairs import PairFormat
@@ -52,6 +53,9 @@ def align_files(
     output: str | Path | Write,
     model: str | Path = "weft-mini",
     input_format: PairFormat | str = PairFormat.AUTO,
+    source_field: str | None = None,
+    target_field: str | None = None,
+    columns: str | Sequence[str] | None = None,
     output_format: OutputFormat | str = OutputFormat.PHARAOH,
     scores: Scores | str = Scores.NONE,
     raw: bool = False,
@@ -77,6 +81,9 @@ def align_files(
         output: the file to write, or a function that is given the output piece by piece.
         model: weft's own, a folder, or a name on the hub.
         input_format: how a line holds its pair: `auto`, `bars`, `tsv` or `jsonl`.
+        source_field: the field of JSONL with the source sentence; `source`, or found in `translation`, by default.
+        target_field: the field of JSONL with the target sentence.
+        columns: the names of a TSV file's columns, as in `id,source,target`. JSONL keeps what has other names.
         output_format: how links are written: `pharaoh`, `jsonl`, `words` or `naacl`.
         scores: what links carry: `none`, `calibrated` or `raw`.
         raw: the text is not split into words yet.
@@ -110,6 +117,7 @@ def align_files(
         Scores(scores),
         raw,
         (source_language, target_language),
+        PairFields.of(source_field, target_field, columns),
     )
     files = CorpusFiles(
         str(source), None if target is None else str(target), output if callable(output) else str(output)

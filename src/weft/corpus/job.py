@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from weft.corpus.records import AlignedChunk, Chunk, OutputFormat, Record, read_records, record_writer
 from weft.errors import FormatError
 from weft.extraction.choices import Method, Scores
+from weft.text.fields import PairFields
 from weft.text.files import Write
-from weft.text.pairs import PairFormat
+from weft.text.pairs import PLAIN, PairFormat
 from weft.version import __version__
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class AlignJob:
     scores: Scores = Scores.NONE
     raw: bool = False
     languages: tuple[str | None, str | None] = (None, None)
+    fields: PairFields = PLAIN
 
     @property
     def computed_scores(self) -> Scores:
@@ -119,7 +121,15 @@ class AlignJob:
     def read(self, path: str, target: str | None, on_bad_line: OnBadLine, *, jsonl: bool = False) -> Iterator[Record]:
         """The records of a file or of two parallel files, one for each line; `jsonl` overrules the format."""
         format = PairFormat.JSONL if jsonl else self.input_format
-        return read_records(path, target, format=format, segmenters=self.segmenters(), on_error=on_bad_line)
+        return read_records(
+            path,
+            target,
+            format=format,
+            fields=self.fields,
+            keep_extra=self.output_format is OutputFormat.JSONL,
+            segmenters=self.segmenters(),
+            on_error=on_bad_line,
+        )
 
     def load(self) -> LoadedJob:
         """Load the model."""
@@ -227,6 +237,9 @@ class LoadedJob:
             "raw": job.raw,
             "source-language": job.languages[0],
             "target-language": job.languages[1],
+            "source-field": job.fields.source,
+            "target-field": job.fields.target,
+            "columns": ",".join(job.fields.columns) or None,
         }
         spelt = {
             f"--{name.replace('_', '-')}": None if value is None else str(value) for name, value in options.items()

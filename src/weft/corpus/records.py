@@ -7,21 +7,26 @@ same file, and their results are equal byte for byte.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft.errors import FormatError
+from weft.text.fields import PairFields
 from weft.text.lines import OnError, Path, display_name
 from weft.text.links import LinkFormat, json_links, line_writer
-from weft.text.pairs import NOTHING, PairFormat, read_texts, words_of
+from weft.text.pairs import NOTHING, PLAIN, PairFormat, read_text_pairs, words_of
 from weft.text.segment import Segmented, Segmenter
 from weft.types import Alignment, SentencePair, Words
 
 if TYPE_CHECKING:
     from weft.encoding.preparation import Prepared
+
+
+# What weft writes itself: such fields of an earlier run are not kept.
+_OWN_FIELDS = {"links", "sure", "possible", "score", "source_text", "source_offsets", "target_text", "target_offsets"}
 
 
 class OutputFormat(StrEnum):
@@ -34,7 +39,7 @@ class OutputFormat(StrEnum):
 
 
 class Record(NamedTuple):
-    """One input line: its words, and where they stand in the text if it was raw.
+    """One input line: its words, where they stand in the text if it was raw, and its other fields if it had names.
 
     A named tuple, because there is one for each line of a corpus.
     """
@@ -42,6 +47,7 @@ class Record(NamedTuple):
     pair: SentencePair
     texts: tuple[str | Words, str | Words] | None = None
     segmented: tuple[Segmented, Segmented] | None = None
+    extra: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +78,8 @@ def read_records(
     target: Path | None,
     *,
     format: PairFormat,
+    fields: PairFields = PLAIN,
+    keep_extra: bool = False,
     segmenters: tuple[Segmenter, Segmenter] | None,
     on_error: OnError,
 ) -> Iterator[Record]:
@@ -81,18 +89,23 @@ def read_records(
         path: the pairs, or the source side; `-` is stdin.
         target: the target side, if it is in a file of its own.
         format: how a line holds its pair.
+        fields: the names of columns or fields.
+        keep_extra: keep what a line says besides its pair.
         segmenters: for raw text, what cuts each side into words.
         on_error: told of each line that holds no pair; it gets an empty record.
     """
-    for number, sides in enumerate(read_texts(path, target, format=format, on_error=on_error), start=1):
-        if sides is None:
+    texts = read_text_pairs(path, target, format=format, fields=fields, on_error=on_error)
+    for number, text in enumerate(texts, start=1):
+        if text is None:
             yield Record(NOTHING)
-        elif segmenters is None:
-            yield Record(SentencePair(words_of(sides[0]), words_of(sides[1])))
+            continue
+        sides, extra = text.sides, text.extra if keep_extra else None
+        if segmenters is None:
+            yield Record(SentencePair(words_of(sides[0]), words_of(sides[1])), extra=extra)
         else:
             source, other = (_segment(side, cut) for side, cut in zip(sides, segmenters, strict=True))
             if source.words and other.words:
-                yield Record(SentencePair(source.words, other.words), sides, (source, other))
+                yield Record(SentencePair(source.words, other.words), sides, (source, other), extra)
             else:
                 on_error(FormatError(display_name(path), number, "a side holds no words, only blanks."))
                 yield Record(NOTHING)
@@ -136,7 +149,8 @@ def _words_line(record: Record, alignment: Alignment) -> str:
 
 
 def _json_line(record: Record, alignment: Alignment) -> str:
-    line: dict[str, object] = {"source": record.pair.source, "target": record.pair.target, **json_links(alignment)}
+    line: dict[str, object] = {name: value for name, value in (record.extra or {}).items() if name not in _OWN_FIELDS}
+    line |= {"source": record.pair.source, "target": record.pair.target, **json_links(alignment)}
     if record.texts and record.segmented:
         for side, text, segmented in zip(("source", "target"), record.texts, record.segmented, strict=True):
             if isinstance(text, str):
