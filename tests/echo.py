@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from weft.corpus.job import Description
 from weft.corpus.records import AlignedChunk, Chunk
+from weft.encoding.encoder import Pace
 from weft.errors import SettingError
 from weft.text.pairs import read_pairs
 from weft.types import SentencePair
@@ -43,7 +44,7 @@ class EchoWorker:
         self.job = job
 
     def describe(self) -> Description:
-        return Description(("echoes have no calibration.",), 300, self.job.at_once, threads=True)
+        return Description(("echoes have no calibration.",), Pace(300, self.job.at_once, threads=True))
 
     def identity(self) -> dict[str, object]:
         return {"--model": "echo", "pid": os.getpid()}

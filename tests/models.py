@@ -8,6 +8,8 @@ import torch
 import transformers
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 
+from weft.encoding.encoder import Encoded
+
 SENTENCES = [
     "das ist ein kleines Haus .", "that is a small house .", "wir gehen nach Hause , oder nicht ?",
     "we are going home , are n't we ?", "la maison est petite", "il n'y a rien à voir ici !", "私 は 学生 です 。",
@@ -51,6 +53,11 @@ def word_piece_tokenizer(vocabulary: int = 200) -> Tokenizer:
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
     return tokenizer
+
+
+def encode(encoder, sentences) -> Encoded:
+    """The states of sentences; where an encoder reads pairs, of pairs whose two sentences stand in a row."""
+    return encoder.encode(encoder.tokenizer.split(list(sentences)))
 
 
 def make_model(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from weft import Aligner, CorpusScore, score
-from weft.aligner import encode_pairs
+from weft.encoding.encoder import encode_pairs
 from weft.extraction.extractor import extract
 from weft.extraction.settings import ExtractionSettings
 from weft.models.export import export_model

@@ -43,15 +43,15 @@ def measure(path: Path, model: str, device: str) -> dict[str, float]:
     job = AlignJob(model, {"device": device})
     worker = job.load()
     items = list(job.read(str(path), None, ignore))
-    chunks = list(cut_records(items, worker.describe().chunk_words))
-    done = [worker.start(chunk)() for chunk in chunks]
+    chunks = list(cut_records(items, worker.describe().pace.chunk_words))
+    done = list(worker.align(chunks))
     packed = list(map(pickle.dumps, done))
     stages: dict[str, Callable[[], object]] = {
         "checking": lambda: survey(str(path)),
-        "reading": lambda: list(cut_records(job.read(str(path), None, ignore), worker.describe().chunk_words)),
+        "reading": lambda: list(cut_records(job.read(str(path), None, ignore), worker.describe().pace.chunk_words)),
         "sending": lambda: list(map(pickle.dumps, chunks)),
         "receiving": lambda: list(map(pickle.loads, packed)),
-        "aligning": lambda: [worker.start(chunk)() for chunk in chunks],
+        "aligning": lambda: list(worker.align(chunks)),
         "writing": lambda: write(b"".join(part.output for part in done)),
     }
     tokenizer = getattr(worker._aligner.encoder, "tokenizer", None)

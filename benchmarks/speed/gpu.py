@@ -29,7 +29,7 @@ import torch
 import transformers
 from peers import DATA, LAYER, common, run, write_encoder
 
-from weft.encoding.batching import token_batches
+from weft.encoding.batches import token_batches
 from weft.encoding.torch import TorchEncoder
 from weft.text.pairs import read_pairs
 from weft.types import SentencePair
@@ -80,7 +80,7 @@ def ceiling(model: Path, text: Path, dtype: str) -> float:
 def _forward(encoder: TorchEncoder, lengths: Sequence[int], ids: torch.Tensor) -> None:
     longest = torch.tensor(lengths, device="cuda")
     mask = (torch.arange(max(lengths), device="cuda") < longest[:, None]).long()
-    encoder._model(input_ids=ids[: mask.numel()].view(mask.shape), attention_mask=mask)
+    encoder.model(input_ids=ids[: mask.numel()].view(mask.shape), attention_mask=mask)
 
 
 def timed(name: str, command: Sequence[str], texts: Sequence[tuple[Path, int]], out: Path) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,13 +12,12 @@ import numpy as np
 import numpy.typing as npt
 from array_api_compat import to_device
 
-from weft.encoding.batching import in_order
-from weft.encoding.encoder import Encoded, Encoder
-from weft.encoding.preparation import Prepared, distinct
-from weft.encoding.subwords import IntArray
+from weft.encoding.encoder import Encoder, encode_pairs
+from weft.encoding.pending import Pending, in_order
+from weft.encoding.subwords import TokenizedPairs
 from weft.errors import SettingError, chosen
 from weft.extraction.choices import Cost, Scores
-from weft.extraction.extractor import begin
+from weft.extraction.extractor import begin as begin_links
 from weft.extraction.settings import ExtractionSettings
 from weft.extraction.similarity import cosines, dot_products
 from weft.models.known import DEFAULT_MODEL
@@ -32,6 +31,7 @@ from weft.types import Alignment, SentencePair, Words
 Sentence = str | Sequence[str]
 Pair = SentencePair | tuple[Sentence, Sentence]
 Item = TypeVar("Item")
+BoolArray = npt.NDArray[np.bool_]
 
 # Text without blanks is one word to us but many subwords to the encoder, so characters count too.
 _CHARACTERS_A_WORD = 4
@@ -135,58 +135,52 @@ class Aligner:
         Raises:
             SettingError: an item of `pairs` is not a pair of sentences; the message names the row.
         """
-        start = partial(self.start_chunk, scores=chosen("scores", Scores, scores))
+        kind = chosen("scores", Scores, scores)
         split = word_splitters(raw, source_language, target_language)
         words = (to_pair(pair, row, split) for row, pair in enumerate(pairs))
-        chunks = cut_into_chunks(words, chunk_words or self.encoder.chunk_words, lambda pair: pair)
-        return self._stream(start, chunks)
+        chunks = cut_into_chunks(words, chunk_words or self.encoder.pace.chunk_words, lambda pair: pair)
+        aligned = self.align_chunks(chunks, self.encoder.tokenize, scores=kind)
+        return chain.from_iterable(map(Alignment.with_pair, alignments, chunk) for chunk, alignments in aligned)
 
-    def _stream(
-        self, start: Callable[[list[SentencePair]], Callable[[], list[Alignment]]], chunks: Iterator[list[SentencePair]]
-    ) -> Iterator[Alignment]:
-        encoder = self.encoder
-        for chunk, alignments in in_order(start, chunks, encoder.chunks_at_once, threads=encoder.threads):
-            yield from map(Alignment.with_pair, alignments, chunk)
+    def align_chunks(
+        self,
+        chunks: Iterable[Item],
+        tokenize: Callable[[Item], TokenizedPairs],
+        *,
+        scores: Scores,
+        at_once: int | None = None,
+    ) -> Iterator[tuple[Item, list[Alignment]]]:
+        """Align chunks of a corpus, each with as many alignments as it has lines, in order.
 
-    def start_chunk(self, chunk: Sequence[SentencePair], *, scores: Scores) -> Callable[[], list[Alignment]]:
-        """Begin to align pairs all at once, whatever memory that takes; `stream` cuts a corpus into such chunks.
-
-        What is returned gives the alignments. Until it is called a GPU is at work, and Python is free.
+        Args:
+            chunks: whatever stands for some lines that are encoded together; a few are read ahead.
+            tokenize: cuts a chunk into subwords; for pairs, the encoder's own `tokenize`.
+            scores: what links carry.
+            at_once: how many chunks are worked on at a time; what suits the encoder by default.
         """
-        pairs = [pair for pair in chunk if pair.source and pair.target]
-        end = self._begin(partial(encode_pairs, self.encoder, pairs), scores) if pairs else list
+        pace = self.encoder.pace
+        begin = lambda chunk: self.begin(tokenize(chunk), scores=scores)  # noqa: E731 - a name for the line below
+        return in_order(begin, chunks, at_once or pace.chunks_at_once, threads=pace.threads)
 
-        def links() -> list[Alignment]:
-            found = end()
-            if scores is not Scores.NONE:
-                found = [_with_pair_score(alignment, pair) for alignment, pair in zip(found, pairs, strict=True)]
-            nothing = Alignment(score=None if scores is Scores.NONE else 0.0)
-            return _spread(found, [bool(pair.source and pair.target) for pair in chunk], nothing)
+    def begin(self, lines: TokenizedPairs, *, scores: Scores) -> Pending[list[Alignment]]:
+        """Begin to align lines all at once, whatever memory that takes: subwords → states → similarity → links."""
+        nothing = Alignment(score=None if scores is Scores.NONE else 0.0)
+        if not len(lines.pairs):
+            return lambda: [nothing] * len(lines.filled)
+        stream = self.encoder.device_stream()
+        with stream:
+            encoded = self.encoder.encode(lines.subwords)
+            links = begin_links(encoded, lines.pairs, self.settings, scores=scores)
+        n_words = encoded.n_words[lines.pairs] if scores is not Scores.NONE else None
 
-        return links
+        def alignments() -> list[Alignment]:
+            with stream:
+                found = links()
+            if n_words is not None:
+                found = list(map(_with_pair_score, found, n_words.sum(axis=1).tolist()))
+            return _spread(found, lines.filled, nothing)
 
-    def start_prepared(self, chunk: Prepared) -> Callable[[], list[Alignment]]:
-        """The same for a chunk whose subwords are known, and without scores."""
-        encoder: Any = self.encoder  # one that has a `preparation`
-
-        def encode() -> tuple[Encoded, IntArray]:
-            return encoder.encode_subwords(chunk.subwords), chunk.pairs
-
-        end = self._begin(encode, Scores.NONE) if len(chunk.pairs) else list
-        return lambda: _spread(end(), chunk.filled, Alignment())
-
-    def _begin(
-        self, encode: Callable[[], tuple[Encoded, Sequence[tuple[int, int]] | IntArray]], scores: Scores
-    ) -> Callable[[], list[Alignment]]:
-        lane = self.encoder.lane()
-        with lane:
-            found = begin(*encode(), self.settings, scores=scores)
-
-        def end() -> list[Alignment]:
-            with lane:
-                return found()
-
-        return end
+        return alignments
 
     def similarity(self, source: Sentence, target: Sentence, *, kind: str = "cosine") -> npt.NDArray[np.float32]:
         """How similar the words are: cosine or dot product of their closest subwords, shape (source, target)."""
@@ -204,20 +198,7 @@ class Aligner:
         return np.maximum.reduceat(rows, _first_of_words(encoded.words[sides[1]]), axis=1).astype(np.float32)
 
 
-def encode_pairs(encoder: Encoder, pairs: Sequence[SentencePair]) -> tuple[Encoded, list[tuple[int, int]]]:
-    """Encode the sentences of pairs; returns each pair's two sentence numbers.
-
-    What occurs twice is encoded once: sentences, or whole pairs where an encoder reads both sentences together.
-    """
-    sentences, numbers = distinct(pairs, joint=encoder.joint)
-    if encoder.joint:
-        return encoder.encode_pairs(list(zip(sentences[::2], sentences[1::2], strict=True))), numbers
-    return encoder.encode(sentences), numbers
-
-
-def _spread(
-    found: list[Alignment], filled: Sequence[bool] | npt.NDArray[np.bool_], empty: Alignment
-) -> list[Alignment]:
+def _spread(found: list[Alignment], filled: BoolArray, empty: Alignment) -> list[Alignment]:
     """Alignments of pairs as those of all lines."""
     if len(found) == len(filled):
         return found
@@ -247,14 +228,13 @@ def _weight(sentence: Words) -> int:
     return words if words > by_characters else by_characters  # `max` takes as long as the rest
 
 
-def _with_pair_score(alignment: Alignment, pair: SentencePair) -> Alignment:
-    """The pair's score: mean link probability times the share of words that have a link."""
+def _with_pair_score(alignment: Alignment, n_words: int) -> Alignment:
+    """The pair's score: mean link probability times the share of its words, on both sides, that have a link."""
     if not alignment.links:
         return replace(alignment, score=0.0)
     mean = sum(link.score or 0.0 for link in alignment.links) / len(alignment.links)
     linked = len({link.source for link in alignment.links}) + len({link.target for link in alignment.links})
-    coverage = linked / (len(pair.source) + len(pair.target))
-    return replace(alignment, score=round(mean * coverage, 6))
+    return replace(alignment, score=round(mean * (linked / n_words), 6))
 
 
 def _first_of_words(words: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.aligner import encode_pairs
-from weft.encoding.encoder import Encoded, Encoder
+from weft.encoding.encoder import Encoded, Encoder, encode_pairs
 from weft.errors import WeftError
 from weft.extraction.choices import Method, Scores
 from weft.extraction.extractor import extract

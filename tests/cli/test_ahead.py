@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import pytest
 
@@ -36,7 +37,7 @@ def test_text_that_is_read_ahead_gives_the_same_output(tmp_path, monkeypatch, ru
     readers = set()
     monkeypatch.setattr(ahead, "is_worth_it", lambda path, target: True)
     monkeypatch.setattr(AlignJob, "may_use_gpu", lambda job: True)
-    monkeypatch.setattr(OnnxEncoder, "outruns_python", True)
+    monkeypatch.setattr(OnnxEncoder, "pace", replace(OnnxEncoder.pace, read_ahead=True))
     received = ahead.ReadAhead._received
     monkeypatch.setattr(ahead.ReadAhead, "_received", lambda reader: readers.add(reader) or received(reader))
     assert run("align", text, "-o", output, "--output-format", format) == expected

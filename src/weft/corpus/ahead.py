@@ -17,7 +17,7 @@ from weft.corpus.workers import live_as_long_as_parent, portable
 from weft.errors import FormatError, WeftError
 
 if TYPE_CHECKING:
-    from weft.encoding.preparation import Preparation
+    from weft.encoding.subwords import PairTokenizer
 
 # A smaller text is read before another process has begun.
 _WORTH_IT = 1 << 20
@@ -34,13 +34,13 @@ def is_worth_it(path: str, target: str | None) -> bool:
 
 
 class ReadAhead:
-    """A process that prepares chunks, one ahead of those that were taken. Use it in a `with` block."""
+    """A process that cuts text into subwords, one chunk ahead of those that were taken. Use it in a `with` block."""
 
     def __init__(self, job: AlignJob, path: str, target: str | None) -> None:
         context = multiprocessing.get_context("spawn")
         self._here, self._there = context.Pipe()
         arguments = (self._there, job, path, target)
-        self._process = context.Process(target=_prepare_chunks, args=arguments, daemon=True)
+        self._process = context.Process(target=_tokenize_chunks, args=arguments, daemon=True)
 
     def __enter__(self) -> ReadAhead:
         with _no_interrupts():
@@ -53,10 +53,16 @@ class ReadAhead:
         self._process.terminate()
         self._process.join()
 
-    def chunks(self, words: int, prepare: Preparation, on_bad_line: OnBadLine) -> Iterator[Chunk]:
-        """What `cut_records` would give, prepared; bad lines are handed over before the chunk that they are in."""
+    def chunks(self, words: int, tokenize: PairTokenizer, on_bad_line: OnBadLine) -> Iterator[Chunk]:
+        """Chunks as `cut_records` gives them, but cut into subwords.
+
+        Args:
+            words: how large a chunk is.
+            tokenize: how its text is cut into subwords.
+            on_bad_line: told of lines without a pair, before the chunk that they are in.
+        """
         with _killed_reader_named():
-            self._here.send((words, prepare))
+            self._here.send((words, tokenize))
         while (sent := self._received()) is not None:
             if isinstance(sent, WeftError | OSError):
                 raise sent
@@ -92,16 +98,16 @@ def _no_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _prepare_chunks(parent: Connection, job: AlignJob, path: str, target: str | None) -> None:
+def _tokenize_chunks(parent: Connection, job: AlignJob, path: str, target: str | None) -> None:
     """All of the other process: chunks with their bad lines, then None; or the error that ended it."""
     live_as_long_as_parent()
     logging.basicConfig(format="weft: %(message)s")  # segmenters have things to say
     bad_lines: list[FormatError] = []
     try:
-        words, prepare = parent.recv()
+        words, tokenize = parent.recv()
         for chunk in cut_records(job.read(path, target, bad_lines.append), words):
-            prepared = prepare([record.pair for record in chunk.records])
-            parent.send((Chunk(chunk.first, chunk.lines, prepared=prepared), tuple(bad_lines)))
+            tokenized = tokenize([record.pair for record in chunk.records])
+            parent.send((Chunk(chunk.first, chunk.lines, tokenized=tokenized), tuple(bad_lines)))
             bad_lines.clear()
         parent.send(None)
     except WeftError as error:

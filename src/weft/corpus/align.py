@@ -222,11 +222,11 @@ def _in_one_go(
     """From anywhere to anywhere; nothing is kept of a run that does not end well."""
     description = model.describe()
     log_remarks(description.remarks)
-    if ahead and description.preparation:
-        chunks = ahead.chunks(description.chunk_words, description.preparation, listeners.on_bad_line)
+    if ahead and description.tokenize:
+        chunks = ahead.chunks(description.pace.chunk_words, description.tokenize, listeners.on_bad_line)
     else:
         records = job.read(files.source, files.target, listeners.on_bad_line)
-        chunks = cut_records(records, 1 if line_by_line else description.chunk_words)
+        chunks = cut_records(records, 1 if line_by_line else description.pace.chunk_words)
     totals = Totals()
     with nullcontext(files.output) if callable(files.output) else writing(files.output) as write:
         for chunk in model.align(chunks, at_once=1 if line_by_line else None):

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from weft.corpus.records import AlignedChunk, Chunk, OutputFormat, Record, read_records, record_writer
@@ -20,7 +19,8 @@ from weft.text.pairs import PLAIN, PairFormat
 from weft.version import __version__
 
 if TYPE_CHECKING:
-    from weft.encoding.preparation import Preparation
+    from weft.encoding.encoder import Pace
+    from weft.encoding.subwords import PairTokenizer, TokenizedPairs
     from weft.text.segment import Segmenter
     from weft.types import Alignment
 
@@ -100,9 +100,8 @@ class AlignJob:
 
     @property
     def needs_words(self) -> bool:
-        """Whether the words of a line are looked at again once it is aligned, for scores or for what is written."""
-        links_alone = self.output_format in (OutputFormat.PHARAOH, OutputFormat.NAACL)
-        return not links_alone or self.computed_scores is not Scores.NONE
+        """Whether the words of a line are written again once it is aligned."""
+        return self.output_format in (OutputFormat.JSONL, OutputFormat.WORDS)
 
     def segmenters(self) -> tuple[Segmenter, Segmenter] | None:
         """How raw text is cut into words, if it is raw."""
@@ -141,11 +140,9 @@ class Description:
     """What a loaded model tells those who send it work; `remarks` are sentences for the user."""
 
     remarks: Sequence[str]
-    chunk_words: int
-    chunks_at_once: int = 1
-    threads: bool = False
-    preparation: Preparation | None = None
-    """How to prepare its text elsewhere, if that is worth a process; for those who need no words afterwards."""
+    pace: Pace
+    tokenize: PairTokenizer | None = None
+    """How to cut its text into subwords elsewhere, if that is worth a process."""
 
 
 class LoadedJob:
@@ -158,26 +155,17 @@ class LoadedJob:
         self._aligner = Aligner.from_pretrained(job.model, **job.settings)
         self._write = record_writer(job.output_format, scores=job.computed_scores is not Scores.NONE)
         self._long_sentences = 0
-        self._counting = Lock()
-        self._description: Description | None = None
 
     def align(self, chunks: Iterable[Chunk], *, at_once: int | None = None) -> Iterator[AlignedChunk]:
         """Results in the order of the chunks, as many at a time as the model can use, or `at_once`."""
-        from weft.encoding.batching import in_order
+        scores = self._job.computed_scores
+        for chunk, alignments in self._aligner.align_chunks(chunks, self._tokenized, scores=scores, at_once=at_once):
+            yield self._written(chunk, alignments)
 
-        description = self.describe()
-        at_once = at_once or description.chunks_at_once
-        for _, done in in_order(self.start, chunks, at_once, threads=description.threads):
-            yield done
-
-    def start(self, chunk: Chunk) -> Callable[[], AlignedChunk]:
-        """Begin to align a chunk, all of it at once; what is returned gives the result."""
-        if chunk.prepared is not None:
-            links = self._aligner.start_prepared(chunk.prepared)
-        else:
-            pairs = [record.pair for record in chunk.records]
-            links = self._aligner.start_chunk(pairs, scores=self._job.computed_scores)
-        return lambda: self._written(chunk, links())
+    def _tokenized(self, chunk: Chunk) -> TokenizedPairs:
+        if chunk.tokenized is not None:
+            return chunk.tokenized
+        return self._aligner.encoder.tokenize([record.pair for record in chunk.records])
 
     def _written(self, chunk: Chunk, alignments: Sequence[Alignment]) -> AlignedChunk:
         assert len(alignments) == chunk.lines, "one line out for each line in"
@@ -188,23 +176,13 @@ class LoadedJob:
 
     def _new_long_sentences(self) -> int:
         """Those that were not reported yet; with chunks side by side they may be another chunk's, the sum is right."""
-        with self._counting:
-            before, self._long_sentences = self._long_sentences, self._aligner.encoder.long_sentences
-            return self._long_sentences - before
+        before, self._long_sentences = self._long_sentences, self._aligner.encoder.long_sentences
+        return self._long_sentences - before
 
     def describe(self) -> Description:
         """How it wants its chunks, and what the user should know."""
         encoder = self._aligner.encoder
-        if self._description is None:
-            ahead = getattr(encoder, "outruns_python", False)
-            self._description = Description(
-                self._remarks(),
-                encoder.chunk_words,
-                encoder.chunks_at_once,
-                encoder.threads,
-                encoder.preparation if ahead else None,  # type: ignore[attr-defined]
-            )
-        return self._description
+        return Description(self._remarks(), encoder.pace, encoder.tokenize if encoder.pace.read_ahead else None)
 
     def _remarks(self) -> list[str]:
         """Options without effect, and scores that are not what they might seem."""
@@ -230,7 +208,7 @@ class LoadedJob:
         given = {name: job.settings.get(name) for name in ("layer", "dtype", "batch_tokens")}
         options = {
             **given,
-            "device": str(getattr(encoder, "device", "cpu")),
+            "device": encoder.device_name,
             "input-format": job.input_format,
             "output-format": job.output_format,
             "scores": job.computed_scores,

@@ -145,7 +145,7 @@ class _Run:
         )
         read = files.map_batches(
             _read,
-            fn_args=(self._job, self._tasks, description.chunk_words),
+            fn_args=(self._job, self._tasks, description.pace.chunk_words),
             batch_size=1,
             batch_format="pyarrow",
             num_cpus=_READER_CPUS,
@@ -154,7 +154,7 @@ class _Run:
         aligned = read.map_batches(
             _Aligning,
             fn_constructor_args=(self._job,),
-            batch_size=portion_size(description.chunks_at_once, threads=description.threads),
+            batch_size=portion_size(description.pace.chunks_at_once, threads=description.pace.threads),
             batch_format="pyarrow",
             compute=ray.data.ActorPoolStrategy(size=workers),
             num_cpus=1,
@@ -181,7 +181,7 @@ class _Run:
 def _describe(job: AlignJob) -> Description | WeftError:
     """Runs in a Ray task. Errors are results: Ray would try again and wrap them."""
     try:
-        return replace(job.load().describe(), preparation=None)
+        return replace(job.load().describe(), tokenize=None)
     except (WeftError, OSError) as error:
         return _told(error)
 

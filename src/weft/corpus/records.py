@@ -22,7 +22,7 @@ from weft.text.segment import Segmented, Segmenter
 from weft.types import Alignment, SentencePair, Words
 
 if TYPE_CHECKING:
-    from weft.encoding.preparation import Prepared
+    from weft.encoding.subwords import TokenizedPairs
 
 
 # What weft writes itself: such fields of an earlier run are not kept.
@@ -54,13 +54,13 @@ class Record(NamedTuple):
 class Chunk:
     """Records that follow each other and are encoded together; `first` is the first one's line number, from 1.
 
-    Where another process has already cut them into subwords (`prepared`), only the number of `lines` is left of them.
+    Where another process has already cut them into subwords (`tokenized`), only the number of `lines` is left of them.
     """
 
     first: int
     lines: int
     records: Sequence[Record] = ()
-    prepared: Prepared | None = None
+    tokenized: TokenizedPairs | None = None
 
 
 @dataclass(frozen=True, slots=True)

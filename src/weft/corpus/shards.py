@@ -59,7 +59,7 @@ def align_in_shards(
         run = ShardedRun(output, Manifest(shards, inputs, model.identity()), resume=resume)
         with _kept(run, shards):
             records = job.read(files.source, files.target, listeners.on_bad_line)
-            for lines in run.work(cut_records(records, description.chunk_words), model):
+            for lines in run.work(cut_records(records, description.pace.chunk_words), model):
                 listeners.on_progress(lines)
             with _naming(output), writing(output) as write:
                 for block in run.joined():

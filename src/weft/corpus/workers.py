@@ -60,8 +60,8 @@ class Workers:
 
     def align(self, chunks: Iterable[Chunk], *, at_once: int | None = None) -> Iterator[AlignedChunk]:
         """Results in the order of the chunks; only a few chunks are read ahead."""
-        description = self.describe()
-        size = portion_size(at_once or description.chunks_at_once, threads=description.threads)
+        pace = self.describe().pace
+        size = portion_size(at_once or pace.chunks_at_once, threads=pace.threads)
         waiting: deque[Future[list[AlignedChunk]]] = deque()
         with _killed_workers_named():
             for portion in portions(chunks, size):
@@ -171,7 +171,7 @@ def _portable_errors() -> Iterator[None]:
 @_portable_errors()
 def _describe() -> Description:
     said = _loaded().describe()
-    return replace(said, remarks=[*_warnings, *said.remarks], preparation=None)
+    return replace(said, remarks=[*_warnings, *said.remarks], tokenize=None)
 
 
 @_portable_errors()

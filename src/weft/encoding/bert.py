@@ -13,8 +13,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from weft.encoding.device import (
-    DeviceEncoder,
+from weft.encoding.subwords import FastTokenizer
+from weft.encoding.torch_base import (
+    TorchEncoderBase,
     check_layer,
     device_called,
     dtype_called,
@@ -22,7 +23,6 @@ from weft.encoding.device import (
     max_length,
     moved,
 )
-from weft.encoding.subwords import FastTokenizer
 from weft.errors import FormatError, MissingExtraError
 from weft.text.json_objects import read_json_object
 
@@ -174,7 +174,7 @@ class _Layer(NamedTuple):
     outer_norm: _Linear
 
 
-class BertEncoder(DeviceEncoder):
+class BertEncoder(TorchEncoderBase):
     """Runs BERT or XLM-R up to one layer. Layers above it are not even loaded."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What an encoder is: sentences in, one hidden state a subword out. Both halves share all but the forward pass."""
+"""What an encoder is: subwords in, one hidden state for each out. All encoders share all but the forward pass."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from weft.encoding.batching import token_batches
-from weft.encoding.layout import Batch, Rows, laid_out
-from weft.encoding.preparation import Preparation
-from weft.encoding.subwords import IntArray, Subwords, Tokenizer
+from weft.encoding.batches import Batch, RowSpans, pad_rows, token_batches
+from weft.encoding.subwords import IntArray, PairTokenizer, Subwords, Tokenizer
 from weft.encoding.transfer import beside
 from weft.encoding.windows import Window, n_windows, windows, windows_abreast
-from weft.types import Words
+from weft.types import SentencePair, Words
 
 CHUNK_WORDS = 16_384
 
@@ -46,37 +44,66 @@ class Encoded:
         return self.words[self.starts[1:] - 1] + 1
 
 
-class Encoder(Protocol):
-    """Anything that turns sentences into hidden states."""
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How an encoder wants a long text: what suits its device."""
 
-    long_sentences: int
-    joint: bool
-    """Whether the two sentences of a pair must be encoded together, by `encode_pairs`."""
-    chunk_words: int
+    chunk_words: int = CHUNK_WORDS
     """How many words of a corpus to encode together: it bounds the memory; longer stretches sort better by length."""
-    chunks_at_once: int
+    chunks_at_once: int = 1
     """How many such chunks to work on at a time: more than one where most of the time is not Python's."""
-    threads: bool
+    threads: bool = False
     """Whether each of them gets a thread; a device that works by itself needs none."""
+    read_ahead: bool = False
+    """Whether the device is so fast that cutting text into subwords is worth a process of its own."""
 
-    def encode(self, sentences: Sequence[Words]) -> Encoded:
-        """Encode sentences; each must have at least one word."""
+
+class Encoder(Protocol):
+    """Anything that turns sentence pairs into hidden states: first `tokenize`, then `encode`."""
+
+    source: str | None
+    """The folder that the model was loaded from; None for one that has no files."""
+    layer: int | None
+    """The layer whose states it gives; None where nobody has a choice."""
+    runs_in_torch: bool
+    """Whether it runs in torch, and not in onnxruntime."""
+    device_name: str
+    """Where it runs, as torch names devices."""
+    joint: bool
+    """Whether it reads the two sentences of a pair together."""
+    tokenize: PairTokenizer
+    """How its text is cut into subwords."""
+    pace: Pace
+    long_sentences: int
+    """How many sentences so far were too long for it, and read in overlapping windows."""
+
+    def encode(self, subwords: Subwords) -> Encoded:
+        """The states of sentences that `tokenize` gave."""
         ...
 
-    def encode_pairs(self, pairs: Sequence[tuple[Words, Words]]) -> Encoded:
-        """Encode pairs whose sentences see each other; sentences 2k and 2k + 1 of the result are pair k."""
+    def device_stream(self) -> AbstractContextManager[object]:
+        """Where one chunk is worked on, from its subwords to its links, beside others; entered as often as need be."""
         ...
 
-    def lane(self) -> AbstractContextManager[object]:
-        """Where one chunk is worked on, from its words to its links, beside others; entered as often as need be."""
-        ...
+
+def encode_pairs(encoder: Encoder, pairs: Sequence[SentencePair]) -> tuple[Encoded, IntArray]:
+    """Encode pairs, none of them with an empty side, all at once.
+
+    Returns:
+        The states of their sentences, and the numbers of each pair's two sentences, of shape (pairs, 2).
+    """
+    tokenized = encoder.tokenize(pairs)
+    return encoder.encode(tokenized.subwords), tokenized.pairs
 
 
 class TransformerEncoder(ABC):
-    """Tokenise, cut into windows, batch by length, run, and put the states back in order."""
+    """Cut into windows, batch by length, run, and put the states back in order: all but the forward pass."""
 
-    outruns_python = False
-    """Whether preparing its text is worth a process of its own."""
+    source: str | None = None
+    layer: int | None = None
+    runs_in_torch = False
+    device_name = "cpu"
+    pace = Pace()
 
     def __init__(
         self, tokenizer: Tokenizer, *, width: int, max_length: int, batch_tokens: int, joint: bool = False
@@ -87,45 +114,32 @@ class TransformerEncoder(ABC):
         self.special = len(tokenizer.prefix) + len(tokenizer.suffix)
         self.window = max_length - self.special
         self.joint = joint
-        self.chunk_words = CHUNK_WORDS
-        self.chunks_at_once, self.threads = 1, False
-        self.preparation = Preparation(tokenizer, joint)
+        self.tokenize = PairTokenizer(tokenizer, joint)
         self.long_sentences = 0
         self._counting = Lock()
 
-    def lane(self) -> AbstractContextManager[object]:
+    def device_stream(self) -> AbstractContextManager[object]:
         """Where one chunk is worked on; a device with streams has one for each."""
         return nullcontext()
 
-    def encode(self, sentences: Sequence[Words]) -> Encoded:
-        """Encode sentences; each must have at least one word."""
-        return self._encode(self.tokenizer.split(sentences), sides=1)
-
-    def encode_pairs(self, pairs: Sequence[tuple[Words, Words]]) -> Encoded:
-        """Encode pairs whose sentences see each other; sentences 2k and 2k + 1 of the result are pair k."""
-        return self._encode(self.tokenizer.split(list(chain.from_iterable(pairs))), sides=2)
-
-    def encode_subwords(self, subwords: Subwords) -> Encoded:
-        """Encode what was prepared elsewhere (`preparation`)."""
-        return self._encode(subwords, sides=2 if self.joint else 1)
+    def encode(self, subwords: Subwords) -> Encoded:
+        """The states of sentences; where pairs are joint, of pairs whose two sentences stand in a row."""
+        states = self._empty(len(subwords.ids) + 1)  # the last row takes what nobody wants
+        self._run_all(self._batches(subwords), beside(states, subwords.ids), states)
+        return Encoded(states[:-1], subwords.words, subwords.starts)
 
     def batches(self, pairs: Sequence[tuple[Words, Words]]) -> Iterator[Batch]:
         """The batches that these pairs would be encoded in, for whoever wants to look inside a model."""
         subwords = self.tokenizer.split(list(chain.from_iterable(pairs)))
-        for rows in self._batches(subwords, sides=2 if self.joint else 1):
-            yield laid_out(rows, subwords.ids, self.tokenizer)[0]
+        for rows in self._batches(subwords):
+            yield pad_rows(rows, subwords.ids, self.tokenizer)[0]
 
-    def _encode(self, subwords: Subwords, *, sides: int) -> Encoded:
-        states = self._empty(len(subwords.ids) + 1)  # the last row takes what nobody wants
-        self._run_all(self._batches(subwords, sides=sides), beside(states, subwords.ids), states)
-        return Encoded(states[:-1], subwords.words, subwords.starts)
-
-    def _batches(self, subwords: Subwords, *, sides: int) -> list[Rows]:
-        rows = self._rows(subwords.starts, sides)
+    def _batches(self, subwords: Subwords) -> list[RowSpans]:
+        rows = self._rows(subwords.starts, sides=2 if self.joint else 1)
         lengths = (rows.end - rows.start + self.special).sum(axis=1)
         return [rows[batch] for batch in token_batches(lengths, self.batch_tokens)]
 
-    def _rows(self, starts: IntArray, sides: int) -> Rows:
+    def _rows(self, starts: IntArray, sides: int) -> RowSpans:
         """One row for each sentence or pair; those that are too long become several, after all others."""
         first, last = starts[:-1].reshape(-1, sides), starts[1:].reshape(-1, sides)
         long = last - first > self.window
@@ -137,7 +151,7 @@ class TransformerEncoder(ABC):
             cut = np.array(self._windows((last - first)[number].tolist()))  # (sides, windows, 4)
             begin = first[number][:, None]
             rows.append(tuple((cut[:, :, k] + begin).T for k in range(4)))
-        return Rows(*(np.concatenate(parts) for parts in zip(*rows, strict=True)))
+        return RowSpans(*(np.concatenate(parts) for parts in zip(*rows, strict=True)))
 
     def _windows(self, lengths: list[int]) -> list[list[Window]]:
         if len(lengths) == 1:
@@ -145,14 +159,14 @@ class TransformerEncoder(ABC):
         count = max(n_windows(length, self.window) for length in lengths)
         return [windows_abreast(length, self.window, count) for length in lengths]
 
-    def _run_all(self, batches: Sequence[Rows], ids: Any, states: Any) -> None:
+    def _run_all(self, batches: Sequence[RowSpans], ids: Any, states: Any) -> None:
         """Run batches one after the other; an encoder that uses one core at a time may run several at once."""
         for rows in batches:
             self._run(rows, ids, states)
 
-    def _run(self, rows: Rows, ids: Any, states: Any) -> None:
-        batch, gives = laid_out(rows, ids, self.tokenizer)
-        states[gives] = self._forward(batch)  # (rows, longest, width)
+    def _run(self, rows: RowSpans, ids: Any, states: Any) -> None:
+        batch, stored_at = pad_rows(rows, ids, self.tokenizer)
+        states[stored_at] = self._forward(batch)  # (rows, longest, width)
 
     @abstractmethod
     def _empty(self, subwords: int) -> Any:

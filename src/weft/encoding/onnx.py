@@ -13,8 +13,8 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
-from weft.encoding.encoder import CHUNK_WORDS, TransformerEncoder
-from weft.encoding.layout import Batch, Rows
+from weft.encoding.batches import Batch, RowSpans
+from weft.encoding.encoder import CHUNK_WORDS, Pace, TransformerEncoder
 from weft.encoding.subwords import FastTokenizer
 from weft.errors import WeftError, first_line
 
@@ -24,6 +24,9 @@ _MOST_THREADS = 32
 
 class OnnxEncoder(TransformerEncoder):
     """Runs `model.onnx` of a folder; the graph takes ids and a mask and returns the states of one layer."""
+
+    # Links of one chunk are taken while the next is in the encoder; the two together take 100 MB.
+    pace = Pace(CHUNK_WORDS // 2, chunks_at_once=2, threads=True)
 
     def __init__(
         self, folder: Path, *, max_length: int = 512, batch_tokens: int | None = None, joint: bool = False
@@ -53,13 +56,11 @@ class OnnxEncoder(TransformerEncoder):
             batch_tokens=batch_tokens or DEFAULT_BATCH_TOKENS,
             joint=joint,
         )
-        # Links of one chunk are taken while the next is in the encoder; the two together take 100 MB.
-        self.chunk_words, self.chunks_at_once, self.threads = CHUNK_WORDS // 2, 2, True
 
     def _empty(self, subwords: int) -> Any:
         return np.empty((subwords, self.width), dtype=np.float32)
 
-    def _run_all(self, batches: Sequence[Rows], ids: Any, states: Any) -> None:
+    def _run_all(self, batches: Sequence[RowSpans], ids: Any, states: Any) -> None:
         # Exhausted, so that an error in a thread is raised here.
         deque(self._pool.map(lambda rows: self._run(rows, ids, states), batches), maxlen=0)
 

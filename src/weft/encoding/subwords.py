@@ -1,4 +1,4 @@
-"""Words to subwords: ids, and the word that each subword belongs to."""
+"""Words to subwords: ids, the word that each subword belongs to, and which sentences make up which pair."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from weft.types import Words
+from weft.types import SentencePair, Words
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as LibraryTokenizer
@@ -25,7 +25,7 @@ IntArray = npt.NDArray[np.int64]
 _MOST_WORDS = 1 << 20
 
 
-class Piece(NamedTuple):
+class SentenceSubwords(NamedTuple):
     """One sentence cut into subwords, without special tokens: their ids and the index of each one's word."""
 
     ids: IntArray
@@ -47,12 +47,24 @@ class Subwords:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def __getitem__(self, number: int) -> Piece:
+    def __getitem__(self, number: int) -> SentenceSubwords:
         start, end = self.starts[number], self.starts[number + 1]
-        return Piece(self.ids[start:end], self.words[start:end])
+        return SentenceSubwords(self.ids[start:end], self.words[start:end])
 
-    def __iter__(self) -> Iterator[Piece]:
+    def __iter__(self) -> Iterator[SentenceSubwords]:
         return map(self.__getitem__, range(len(self)))
+
+
+class TokenizedPairs(NamedTuple):
+    """Lines of sentence pairs cut into subwords: all that an encoder needs to know of them.
+
+    `pairs` has the shape (pairs, 2): the numbers of each pair's two sentences among the subwords. `filled` (lines,)
+    says which lines hold a pair; one with an empty side holds none.
+    """
+
+    subwords: Subwords
+    pairs: IntArray
+    filled: npt.NDArray[np.bool_]
 
 
 class Tokenizer(Protocol):
@@ -65,6 +77,39 @@ class Tokenizer(Protocol):
     def split(self, sentences: Sequence[Words]) -> Subwords:
         """Cut sentences into subwords; every word gets at least one."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class PairTokenizer:
+    """Cuts sentence pairs into subwords for one encoder. It needs no model and can be sent to other processes.
+
+    What occurs twice is cut, and encoded, once: sentences, or whole pairs where an encoder reads the two sentences of a
+    pair together (`joint`). Those stand in a row then.
+    """
+
+    tokenizer: Tokenizer
+    joint: bool
+
+    def __call__(self, lines: Sequence[SentencePair]) -> TokenizedPairs:
+        """Cut lines into subwords."""
+        filled = [bool(pair.source and pair.target) for pair in lines]
+        pairs = lines if all(filled) else [pair for pair in lines if pair.source and pair.target]
+        sentences, numbers = _distinct(pairs, joint=self.joint)
+        both = np.array(numbers, dtype=np.int64).reshape(-1, 2)
+        return TokenizedPairs(self.tokenizer.split(sentences), both, np.array(filled, dtype=np.bool_))
+
+
+def _distinct(pairs: Sequence[SentencePair], *, joint: bool) -> tuple[list[Words], list[tuple[int, int]]]:
+    """Every sentence once, and each pair's two sentence numbers."""
+    if joint:
+        places: dict[SentencePair, int] = {}
+        firsts = [places.setdefault(pair, 2 * len(places)) for pair in pairs]
+        return list(chain.from_iterable(places)), [(first, first + 1) for first in firsts]
+    numbers: dict[Words, int] = {}
+    both = [
+        (numbers.setdefault(pair.source, len(numbers)), numbers.setdefault(pair.target, len(numbers))) for pair in pairs
+    ]
+    return list(numbers), both
 
 
 class _WordTokenizer(ABC):

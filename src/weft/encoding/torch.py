@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from weft.encoding.device import (
-    DeviceEncoder,
+from weft.encoding.subwords import FastTokenizer, Tokenizer, WordByWordTokenizer
+from weft.encoding.torch_base import (
+    TorchEncoderBase,
     check_layer,
     device_called,
     dtype_called,
     max_length,
     moved,
 )
-from weft.encoding.subwords import FastTokenizer, Tokenizer, WordByWordTokenizer
 from weft.errors import MissingExtraError, WeftError, first_line
 
 try:
@@ -31,7 +31,7 @@ _MASKED_ATTENTION = "weft_sdpa"
 FINAL_NORMS = ("final_layer_norm", "layer_norm", "final_norm")
 
 
-class TorchEncoder(DeviceEncoder):
+class TorchEncoder(TorchEncoderBase):
     """Runs a Hugging Face model up to one layer. Layers above it are not even loaded."""
 
     def __init__(
@@ -49,9 +49,9 @@ class TorchEncoder(DeviceEncoder):
         self.source = str(model)
         config = load_config(model)
         check_layer(layer, config.num_hidden_layers, model)
-        self._model = moved(_load_cut(model, config, layer), place, dtype_called(dtype)).eval()
+        self.model = moved(_load_cut(model, config, layer), place, dtype_called(dtype)).eval()
         if place.type == "cuda":
-            never_ask_for_masks(self._model)
+            never_ask_for_masks(self.model)
         self.library_tokenizer = load_tokenizer(model, config.vocab_size)
         super().__init__(
             wrap_tokenizer(self.library_tokenizer),
@@ -68,7 +68,7 @@ class TorchEncoder(DeviceEncoder):
         given = {"input_ids": input_ids, "attention_mask": attention_mask}
         if self.joint:
             given |= {"token_type_ids": token_type_ids, "position_ids": position_ids}
-        return self._model(**given).last_hidden_state
+        return self.model(**given).last_hidden_state
 
 
 def save_whole(model: str, folder: Path) -> None:

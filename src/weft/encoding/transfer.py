@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from array_api_compat import array_namespace, is_torch_array, to_device
+from array_api_compat import array_namespace, device, is_torch_array, to_device
+
+from weft.encoding.pending import Pending
 
 Array = npt.NDArray[Any]
 
@@ -17,14 +18,14 @@ _COPIED_AT_ONCE = 1 << 16
 
 def is_on_host(array: Any) -> bool:
     """Whether an array of any library lies where numpy's lie."""
-    return str(getattr(array, "device", "cpu")) == "cpu"
+    return str(device(array)) == "cpu"
 
 
 def beside(states: Any, array: Array) -> Any:
     """An array of the host as one of the same library, and on the same device, as `states`."""
     xp = array_namespace(states)
     if not (is_torch_array(states) and states.is_cuda):
-        return to_device(xp.asarray(array), getattr(states, "device", "cpu"))
+        return to_device(xp.asarray(array), device(states))
     tensor = xp.from_numpy(array)
     if array.nbytes > _COPIED_AT_ONCE:
         # From memory that may be swapped out a copy begins when the GPU has done everything before it.
@@ -32,7 +33,7 @@ def beside(states: Any, array: Array) -> Any:
     return tensor.to(states.device, non_blocking=True)
 
 
-def to_host(array: Any) -> Callable[[], Array]:
+def to_host(array: Any) -> Pending[Array]:
     """Begin to copy an array to the host; what is returned waits for it and gives it."""
     if not (is_torch_array(array) and array.is_cuda):
         there = np.asarray(to_device(array, "cpu"))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, to_device
 
-from weft.encoding.batching import cell_batches
+from weft.encoding.batches import cell_batches
 from weft.encoding.encoder import Encoded
 from weft.encoding.subwords import IntArray
 from weft.encoding.transfer import beside, is_on_host

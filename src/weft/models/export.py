@@ -70,7 +70,7 @@ def export_model(
     if chosen is None:
         chosen = likely_layer(found.name, load_config(source))
     encoder = TorchEncoder(source, layer=chosen, device="cpu", joint=stored.joint)
-    states, inputs = _traceable(encoder._model, joint=encoder.joint)
+    states, inputs = _traceable(encoder.model, joint=encoder.joint)
     graph = _trace(states, inputs)
     _shrink(graph, to, encoder, embedding_bits, text)
     packed = _packed(graph, source)
@@ -176,7 +176,7 @@ def _shrink(model: Any, to: ExportKind, encoder: Any, embedding_bits: int, text:
     keep_norms_apart(model)
     if to is ExportKind.ONNX_INT8:
         ranges = None if text is None else activation_ranges(model, encoder, text)
-        heads = encoder._model.config.num_attention_heads
+        heads = encoder.model.config.num_attention_heads
         quantise(model, heads=heads, embedding_bits=embedding_bits, ranges=ranges)
 
 

@@ -16,16 +16,14 @@ from weft.models.unpack import torch_folder
 
 def save_model(folder: Path, encoder: Encoder, settings: ExtractionSettings) -> None:
     """Write encoder, tokenizer and `weft.json` into a folder: the whole model, with the layers above the one used."""
-    source = getattr(encoder, "source", None)
-    if source is None:
+    if (source := encoder.source) is None:
         raise SettingError(f"a {type(encoder).__name__} has no model that could be saved.")
     folder.mkdir(parents=True, exist_ok=True)
-    runs_in_torch = hasattr(encoder, "device")
     if not folder.samefile(source):
-        for file in (torch_folder(Path(source)) if runs_in_torch else Path(source)).iterdir():
+        for file in (torch_folder(Path(source)) if encoder.runs_in_torch else Path(source)).iterdir():
             if file.is_file():
                 copyfile(file, folder / file.name)
     set_usual_permissions(folder)
-    layer = getattr(encoder, "layer", None)
+    layer = encoder.layer
     stored = ModelSettings.read(folder)
     replace(stored, layer=stored.layer if layer is None else layer, extraction=settings).write(folder)

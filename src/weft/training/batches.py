@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from weft.encoding.batching import token_batches
+from weft.encoding.batches import token_batches
 from weft.encoding.subwords import Tokenizer
 from weft.training.corpus import TrainingPair
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from weft.encoding.subwords import IntArray, Piece, Tokenizer
+from weft.encoding.subwords import IntArray, SentenceSubwords, Tokenizer
 from weft.errors import FormatError, WeftError
 from weft.text.files import checksum, whole_folder
 from weft.text.gold import GoldFile, read_sentences
@@ -163,7 +163,7 @@ class _Writer:
     def _put(self, name: str, values: Sequence[int] | IntArray) -> None:
         self._files[name].write(np.asarray(values, dtype=_ARRAYS[name]).tobytes())
 
-    def add(self, source: Piece, target: Piece, alignment: Alignment | None, corpus: int) -> None:
+    def add(self, source: SentenceSubwords, target: SentenceSubwords, alignment: Alignment | None, corpus: int) -> None:
         """Append one pair."""
         middle = self._subwords + len(source.ids)
         self._subwords = middle + len(target.ids)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.aligner import encode_pairs
-from weft.encoding.device import DeviceEncoder
+from weft.encoding.encoder import encode_pairs
 from weft.encoding.subwords import Tokenizer
+from weft.encoding.torch_base import TorchEncoderBase
 from weft.extraction.settings import ExtractionSettings
 from weft.training.model import TrainableEncoder
 from weft.tuning import DevSet, dev_aer
 
 
-class LiveEncoder(DeviceEncoder):
+class LiveEncoder(TorchEncoderBase):
     """The model in training as an encoder of the aligner."""
 
     def __init__(self, model: TrainableEncoder, tokenizer: Tokenizer, *, max_length: int, batch_tokens: int) -> None:

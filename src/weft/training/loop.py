@@ -16,8 +16,8 @@ from accelerate import Accelerator, DistributedDataParallelKwargs
 from torch import Tensor
 from torch.utils.data import DataLoader
 
-from weft.encoding.device import max_length, prefer_stable_kernels
 from weft.encoding.torch import wrap_tokenizer
+from weft.encoding.torch_base import max_length, prefer_stable_kernels
 from weft.errors import SettingError, WeftError
 from weft.text.files import checksum
 from weft.training import checkpoints

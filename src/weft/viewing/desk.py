@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import TypeVar
 
 from weft.aligner import Aligner
 from weft.encoding.encoder import Encoded, Encoder
-from weft.types import Words
+from weft.encoding.subwords import Subwords
 
 T = TypeVar("T")
 _REMEMBERED = 16
@@ -45,30 +46,26 @@ class RememberingEncoder:
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
-        self.joint = encoder.joint
+        self.source, self.layer, self.joint = encoder.source, encoder.layer, encoder.joint
+        self.runs_in_torch, self.device_name = encoder.runs_in_torch, encoder.device_name
+        self.tokenize = encoder.tokenize
         self.long_sentences = encoder.long_sentences
-        self.chunk_words = encoder.chunk_words
         # Requests are small, and the memory is made for one thread.
-        self.chunks_at_once, self.threads = 1, False
-        self._known: OrderedDict[tuple[object, ...], Encoded] = OrderedDict()
+        self.pace = replace(encoder.pace, chunks_at_once=1, threads=False)
+        self._known: OrderedDict[tuple[bytes, bytes], Encoded] = OrderedDict()
 
-    def lane(self) -> AbstractContextManager[object]:
-        """One lane for all: what is remembered belongs to no chunk."""
+    def device_stream(self) -> AbstractContextManager[object]:
+        """One stream for all: what is remembered belongs to no chunk."""
         return nullcontext()
 
-    def encode(self, sentences: Sequence[Words]) -> Encoded:
+    def encode(self, subwords: Subwords) -> Encoded:
         """Encode sentences, or remember them."""
-        return self._remember(("sentences", *sentences), lambda: self._encoder.encode(sentences))
-
-    def encode_pairs(self, pairs: Sequence[tuple[Words, Words]]) -> Encoded:
-        """Encode pairs, or remember them."""
-        return self._remember(("pairs", *pairs), lambda: self._encoder.encode_pairs(pairs))
-
-    def _remember(self, key: tuple[object, ...], encode: Callable[[], Encoded]) -> Encoded:
-        if len(key) > 3:  # many pairs at once are not what somebody plays with
-            return encode()
+        if len(subwords) > 2:  # many pairs at once are not what somebody plays with
+            return self._encoder.encode(subwords)
+        # Sentences with the same subwords have the same states, but maybe other words.
+        key = (subwords.ids.tobytes() + subwords.words.tobytes(), subwords.starts.tobytes())
         if key not in self._known:
-            self._known[key] = encode()
+            self._known[key] = self._encoder.encode(subwords)
             while len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
         self._known.move_to_end(key)

@@ -10,8 +10,7 @@ import pytest
 from weft.corpus.ahead import ReadAhead, is_worth_it
 from weft.corpus.job import AlignJob
 from weft.corpus.records import cut_records
-from weft.encoding.preparation import Preparation
-from weft.encoding.subwords import FastTokenizer
+from weft.encoding.subwords import FastTokenizer, PairTokenizer
 from weft.errors import FormatError, WeftError
 from weft.models.known import built_in_models
 
@@ -27,11 +26,11 @@ LINES = [
 
 
 @pytest.fixture(scope="module")
-def preparation():
+def tokenize():
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(built_in_models()["weft-mini"] / "tokenizer.json"))
-    return Preparation(FastTokenizer(tokenizer), joint=True)
+    return PairTokenizer(FastTokenizer(tokenizer), joint=True)
 
 
 @pytest.fixture
@@ -41,32 +40,32 @@ def text(tmp_path):
     return str(path)
 
 
-def test_chunks_and_bad_lines_are_those_of_one_process(text, preparation):
+def test_chunks_and_bad_lines_are_those_of_one_process(text, tokenize):
     job, seen, known = AlignJob("weft-mini", {}), [], []
     expected = list(cut_records(job.read(text, None, known.append), WORDS))
     with ReadAhead(job, text, None) as ahead:
-        chunks = list(ahead.chunks(WORDS, preparation, seen.append))
+        chunks = list(ahead.chunks(WORDS, tokenize, seen.append))
     assert len(chunks) == len(expected) > 5
     assert [str(error) for error in seen] == [str(error) for error in known]
     assert all(isinstance(error, FormatError) and error.line for error in seen)
     for ours, theirs in zip(chunks, expected, strict=True):
         assert (ours.first, ours.lines) == (theirs.first, theirs.lines)
-        prepared = preparation([record.pair for record in theirs.records])
-        assert ours.prepared.pairs.tolist() == prepared.pairs.tolist()
-        assert ours.prepared.filled.tolist() == prepared.filled.tolist()
+        tokenized = tokenize([record.pair for record in theirs.records])
+        assert ours.tokenized.pairs.tolist() == tokenized.pairs.tolist()
+        assert ours.tokenized.filled.tolist() == tokenized.filled.tolist()
         for array in ("ids", "words", "starts"):
-            np.testing.assert_array_equal(getattr(ours.prepared.subwords, array), getattr(prepared.subwords, array))
+            np.testing.assert_array_equal(getattr(ours.tokenized.subwords, array), getattr(tokenized.subwords, array))
 
 
-def test_bad_lines_come_before_the_chunk_they_are_in(text, preparation):
+def test_bad_lines_come_before_the_chunk_they_are_in(text, tokenize):
     seen = []
     with ReadAhead(AlignJob("weft-mini", {}), text, None) as ahead:
-        for chunk in ahead.chunks(WORDS, preparation, seen.append):
+        for chunk in ahead.chunks(WORDS, tokenize, seen.append):
             last = chunk.first + chunk.lines - 1
             assert len(seen) == sum(not line or line.startswith(("no", "allein")) for line in LINES[:last])
 
 
-def test_what_ends_reading_ends_the_run(tmp_path, text, preparation):
+def test_what_ends_reading_ends_the_run(tmp_path, text, tokenize):
     short, damaged = tmp_path / "short", tmp_path / "damaged.gz"
     short.write_text("eins\n")
     damaged.write_bytes(gzip.compress("\n".join(LINES).encode())[:-20])
@@ -77,25 +76,25 @@ def test_what_ends_reading_ends_the_run(tmp_path, text, preparation):
     ]
     for path, target, kind, message in cases:
         with ReadAhead(AlignJob("weft-mini", {}), path, target) as ahead, pytest.raises(kind, match=message):
-            list(ahead.chunks(WORDS, preparation, lambda error: None))
+            list(ahead.chunks(WORDS, tokenize, lambda error: None))
 
 
-def test_a_strict_listener_ends_the_run_and_the_process(text, preparation):
+def test_a_strict_listener_ends_the_run_and_the_process(text, tokenize):
     def strict(error):
         raise error
 
     with ReadAhead(AlignJob("weft-mini", {}), text, None) as ahead, pytest.raises(FormatError, match="pairs:2:"):
-        list(ahead.chunks(WORDS, preparation, strict))
+        list(ahead.chunks(WORDS, tokenize, strict))
     assert not ahead._process.is_alive()
 
 
 @pytest.mark.parametrize("words", [1, 300_000])  # a chunk that fits into the pipe, and one that does not
-def test_a_killed_reader_is_told_in_a_sentence(tmp_path, preparation, words):
+def test_a_killed_reader_is_told_in_a_sentence(tmp_path, tokenize, words):
     text = str(tmp_path / "pairs")
     with open(text, "w") as file:
         file.writelines(f"{LINES[0]} {number}\n" for number in range(100_000))
     with ReadAhead(AlignJob("weft-mini", {}), text, None) as ahead:
-        chunks = ahead.chunks(words, preparation, lambda error: None)
+        chunks = ahead.chunks(words, tokenize, lambda error: None)
         next(chunks)
         assert ahead._here.poll(30)  # it is writing, or has written, the next one
         os.kill(ahead._process.pid, signal.SIGKILL)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -64,15 +65,15 @@ def test_chunks_are_the_aligners_own(tiny_onnx):
     seen = []
 
     class Watching(OnnxEncoder):
-        def encode(self, sentences):
-            seen.append(len(sentences))
-            return super().encode(sentences)
+        def encode(self, subwords):
+            seen.append(len(subwords))
+            return super().encode(subwords)
 
     given = [Item(SentencePair((f"s{k}",) * (k % 50 + 1), (f"t{k}",) * (k % 7 + 1))) for k in range(3_000)]
     encoder = Watching(tiny_onnx, max_length=64)
-    encoder.chunks_at_once = 1  # so that they are seen in order
+    encoder.pace = replace(encoder.pace, chunks_at_once=1)  # so that they are seen in order
     list(Aligner(encoder).stream(item.pair for item in given))
-    chunks = list(cut_records(given, encoder.chunk_words))
+    chunks = list(cut_records(given, encoder.pace.chunk_words))
     assert [2 * chunk.lines for chunk in chunks] == seen
     assert len(seen) > 3
     assert [item for chunk in chunks for item in chunk.records] == given

@@ -5,13 +5,14 @@ import os
 import shutil
 import subprocess
 import sys
+from itertools import chain
 
 import pytest
 import safetensors.torch
 import torch
 import transformers
 
-from models import N_LAYERS, SENTENCES, make_model
+from models import N_LAYERS, SENTENCES, encode, make_model
 from weft import Aligner
 from weft.encoding.bert import BertEncoder, read_bert
 from weft.encoding.torch import TorchEncoder
@@ -36,8 +37,8 @@ def changed(folder, copy, name, **changes):
 @pytest.mark.parametrize("layer", range(N_LAYERS + 1))
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_the_states_are_those_of_transformers(folder, layer, dtype):
-    ours = BertEncoder(read_bert(folder), layer=layer, dtype=dtype, device="cpu").encode(WORDS)
-    theirs = TorchEncoder(folder, layer=layer, dtype=dtype, device="cpu").encode(WORDS)
+    ours = encode(BertEncoder(read_bert(folder), layer=layer, dtype=dtype, device="cpu"), WORDS)
+    theirs = encode(TorchEncoder(folder, layer=layer, dtype=dtype, device="cpu"), WORDS)
     tolerance = 1e-5 if dtype == "float32" else 0.05
     torch.testing.assert_close(ours.states, theirs.states, atol=tolerance, rtol=tolerance)
     assert (ours.words == theirs.words).all()
@@ -46,8 +47,8 @@ def test_the_states_are_those_of_transformers(folder, layer, dtype):
 
 def test_pairs_see_each_other_as_in_transformers(tiny_bert):
     pairs = [(WORDS[0], WORDS[1]), (WORDS[2], WORDS[0] * 3)]
-    ours = BertEncoder(read_bert(tiny_bert), layer=2, device="cpu", joint=True).encode_pairs(pairs)
-    theirs = TorchEncoder(tiny_bert, layer=2, device="cpu", joint=True).encode_pairs(pairs)
+    ours = encode(BertEncoder(read_bert(tiny_bert), layer=2, device="cpu", joint=True), chain.from_iterable(pairs))
+    theirs = encode(TorchEncoder(tiny_bert, layer=2, device="cpu", joint=True), chain.from_iterable(pairs))
     torch.testing.assert_close(ours.states, theirs.states)
 
 
@@ -55,14 +56,14 @@ def test_long_sentences_have_the_same_windows(folder):
     long = [WORDS[0] * 40]
     ours, theirs = BertEncoder(read_bert(folder), layer=1), TorchEncoder(folder, layer=1)
     assert ours.window == theirs.window
-    torch.testing.assert_close(ours.encode(long).states, theirs.encode(long).states)
+    torch.testing.assert_close(encode(ours, long).states, encode(theirs, long).states)
 
 
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 def test_activations(tiny_bert, tmp_path, activation):
     folder = changed(tiny_bert, tmp_path / "m", "config.json", hidden_act=activation)
-    ours = BertEncoder(read_bert(folder), layer=3, device="cpu").encode(WORDS)
-    torch.testing.assert_close(ours.states, TorchEncoder(folder, layer=3, device="cpu").encode(WORDS).states)
+    ours = encode(BertEncoder(read_bert(folder), layer=3, device="cpu"), WORDS)
+    torch.testing.assert_close(ours.states, encode(TorchEncoder(folder, layer=3, device="cpu"), WORDS).states)
 
 
 def test_weights_that_were_saved_with_a_head(tiny_bert, tmp_path):
@@ -70,8 +71,8 @@ def test_weights_that_were_saved_with_a_head(tiny_bert, tmp_path):
     model.save_pretrained(tmp_path)
     shutil.copy(tiny_bert / "tokenizer.json", tmp_path)
     assert any(name.startswith("bert.") for name in safetensors.torch.load_file(tmp_path / "model.safetensors"))
-    ours = BertEncoder(read_bert(tmp_path), layer=2, device="cpu").encode(WORDS)
-    torch.testing.assert_close(ours.states, TorchEncoder(tiny_bert, layer=2, device="cpu").encode(WORDS).states)
+    ours = encode(BertEncoder(read_bert(tmp_path), layer=2, device="cpu"), WORDS)
+    torch.testing.assert_close(ours.states, encode(TorchEncoder(tiny_bert, layer=2, device="cpu"), WORDS).states)
 
 
 def test_weights_with_the_names_of_the_first_bert(tiny_bert, tmp_path):
@@ -84,9 +85,9 @@ def test_weights_with_the_names_of_the_first_bert(tiny_bert, tmp_path):
             for name, value in weights.items()
         }
     safetensors.torch.save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    ours = BertEncoder(read_bert(folder), layer=2, device="cpu").encode(WORDS)
-    torch.testing.assert_close(ours.states, TorchEncoder(folder, layer=2, device="cpu").encode(WORDS).states)
-    torch.testing.assert_close(ours.states, TorchEncoder(tiny_bert, layer=2, device="cpu").encode(WORDS).states)
+    ours = encode(BertEncoder(read_bert(folder), layer=2, device="cpu"), WORDS)
+    torch.testing.assert_close(ours.states, encode(TorchEncoder(folder, layer=2, device="cpu"), WORDS).states)
+    torch.testing.assert_close(ours.states, encode(TorchEncoder(tiny_bert, layer=2, device="cpu"), WORDS).states)
 
 
 def test_a_model_that_the_hub_gave_before_is_found_without_it(tiny_bert, tmp_path):

@@ -5,7 +5,7 @@ import pytest
 import torch
 import transformers
 
-from models import CONFIGS, N_LAYERS, SENTENCES, make_model
+from models import CONFIGS, N_LAYERS, SENTENCES, encode, make_model
 from weft.encoding.onnx import OnnxEncoder
 from weft.encoding.torch import TorchEncoder, never_ask_for_masks
 from weft.errors import SettingError, WeftError
@@ -34,7 +34,7 @@ def full_states(folder, words, layer):
 
 @pytest.mark.parametrize("layer", range(N_LAYERS + 1))
 def test_a_cut_encoder_gives_the_states_of_its_layer(model, layer):
-    encoded = TorchEncoder(model, layer=layer, device="cpu").encode(WORDS)
+    encoded = encode(TorchEncoder(model, layer=layer, device="cpu"), WORDS)
     for number, words in enumerate(WORDS):
         ours = encoded.states[encoded.starts[number] : encoded.starts[number + 1]].numpy()
         np.testing.assert_allclose(ours, full_states(model, words, layer), atol=2e-4)
@@ -44,30 +44,30 @@ def test_masks_that_are_always_made_change_nothing(model):
     """What CUDA's encoders do; the arithmetic is the same everywhere."""
     encoder = TorchEncoder(model, layer=N_LAYERS, device="cpu")
     alike, padded = [WORDS[0]] * 2, WORDS
-    before = [encoder.encode(sentences).states for sentences in (alike, padded)]
-    never_ask_for_masks(encoder._model)
+    before = [encode(encoder, sentences).states for sentences in (alike, padded)]
+    never_ask_for_masks(encoder.model)
     for states, sentences in zip(before, (alike, padded), strict=True):
-        torch.testing.assert_close(encoder.encode(sentences).states, states)
+        torch.testing.assert_close(encode(encoder, sentences).states, states)
 
 
 def test_layers_above_are_not_kept(tiny_bert):
     def size(layer):
-        return sum(p.numel() for p in TorchEncoder(tiny_bert, layer=layer)._model.parameters())
+        return sum(p.numel() for p in TorchEncoder(tiny_bert, layer=layer).model.parameters())
 
     assert size(1) < size(2) < size(3)
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 17, 64, 10_000])
 def test_batches_do_not_change_states(tiny_bert, batch_tokens):
-    whole = TorchEncoder(tiny_bert, layer=2).encode(WORDS)
-    batched = TorchEncoder(tiny_bert, layer=2, batch_tokens=batch_tokens).encode(WORDS)
+    whole = encode(TorchEncoder(tiny_bert, layer=2), WORDS)
+    batched = encode(TorchEncoder(tiny_bert, layer=2, batch_tokens=batch_tokens), WORDS)
     np.testing.assert_allclose(batched.states.numpy(), whole.states.numpy(), atol=2e-5)
     assert (batched.words == whole.words).all()
 
 
 def test_onnx_gives_the_same_states_without_torch(tiny_bert, tiny_onnx):
-    theirs = TorchEncoder(tiny_bert, layer=2).encode(WORDS)
-    ours = OnnxEncoder(tiny_onnx, max_length=64).encode(WORDS)
+    theirs = encode(TorchEncoder(tiny_bert, layer=2), WORDS)
+    ours = encode(OnnxEncoder(tiny_onnx, max_length=64), WORDS)
     assert isinstance(ours.states, np.ndarray)
     np.testing.assert_allclose(ours.states, theirs.states.numpy(), atol=2e-4)
     assert (ours.words == theirs.words).all()
@@ -78,7 +78,7 @@ def test_onnx_gives_the_same_states_without_torch(tiny_bert, tiny_onnx):
 def test_long_sentences_are_read_in_windows(tiny_bert, tiny_onnx, kind):
     encoder = TorchEncoder(tiny_bert, layer=2) if kind == "torch" else OnnxEncoder(tiny_onnx, max_length=64)
     long = tuple(word for _ in range(15) for words in WORDS for word in words)
-    encoded = encoder.encode([long, WORDS[0]])
+    encoded = encode(encoder, [long, WORDS[0]])
     assert encoder.long_sentences == 1
     assert set(encoded.words[: encoded.starts[1]]) == set(range(len(long)))
     assert np.isfinite(np.asarray(encoded.states)).all()
@@ -86,7 +86,7 @@ def test_long_sentences_are_read_in_windows(tiny_bert, tiny_onnx, kind):
     window = encoder.window
     subwords = encoder.tokenizer.split([long])[0]
     first_words = tuple(long[: subwords.words[window]])
-    alone = encoder.encode([first_words])
+    alone = encode(encoder, [first_words])
     np.testing.assert_allclose(
         np.asarray(encoded.states[: window // 4]), np.asarray(alone.states[: window // 4]), atol=0.5
     )
@@ -95,14 +95,14 @@ def test_long_sentences_are_read_in_windows(tiny_bert, tiny_onnx, kind):
 def test_positions_that_models_reserve_are_not_used(tmp_path):
     # XLM-R style models begin to count positions after the padding index: 64 positions serve 63 subwords.
     encoder = TorchEncoder(make_model(tmp_path / "m", "xlm-roberta"), layer=1)
-    encoded = encoder.encode([("das",) * 200])
+    encoded = encode(encoder, [("das",) * 200])
     assert np.isfinite(encoded.states.numpy()).all()
     assert encoder.window == 64 - 1 - 2
 
 
 def test_bfloat16_is_close_and_handed_over_in_float32(tiny_bert):
-    exact = TorchEncoder(tiny_bert, layer=2).encode(WORDS).states
-    rough = TorchEncoder(tiny_bert, layer=2, dtype="bfloat16").encode(WORDS).states
+    exact = encode(TorchEncoder(tiny_bert, layer=2), WORDS).states
+    rough = encode(TorchEncoder(tiny_bert, layer=2, dtype="bfloat16"), WORDS).states
     assert rough.dtype == torch.float32
     assert torch.nn.functional.cosine_similarity(exact, rough).min() > 0.99
 

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from models import CONFIGS, SENTENCES, make_model
+from models import CONFIGS, SENTENCES, encode, make_model
 from weft import Aligner
-from weft.aligner import encode_pairs
+from weft.encoding.encoder import encode_pairs
 from weft.encoding.onnx import OnnxEncoder
 from weft.encoding.torch import TorchEncoder
 from weft.errors import SettingError, WeftError
@@ -57,10 +57,10 @@ def int8(tmp_path_factory, tiny_bert):
 @pytest.mark.parametrize("architecture", CONFIGS)
 def test_every_architecture_gives_the_states_of_torch(tmp_path, architecture):
     source = make_model(tmp_path / "model", architecture)
-    theirs = TorchEncoder(source, layer=2, device="cpu").encode(WORDS).states.numpy()
+    theirs = encode(TorchEncoder(source, layer=2, device="cpu"), WORDS).states.numpy()
     for target in (ExportKind.ONNX, ExportKind.ONNX_INT8):
         export_model(source, tmp_path / target, to=target, layer=2, embedding_bits=8)
-        ours = OnnxEncoder(tmp_path / target, max_length=63, batch_tokens=64).encode(WORDS).states
+        ours = encode(OnnxEncoder(tmp_path / target, max_length=63, batch_tokens=64), WORDS).states
         if target is ExportKind.ONNX:
             np.testing.assert_allclose(ours, theirs, atol=1e-4)
         else:

@@ -8,7 +8,7 @@ import pytest
 import torch
 import transformers
 
-from models import SENTENCES
+from models import SENTENCES, encode
 from weft import Aligner
 from weft.encoding.bert import BertEncoder, read_bert
 from weft.encoding.onnx import OnnxEncoder
@@ -43,8 +43,8 @@ def test_a_float_graph_comes_back_as_it_was(tiny_bert, tmp_path):
 def test_an_int8_graph_comes_back_as_the_numbers_it_computes_with(tiny_bert, tmp_path):
     export_model(tiny_bert, tmp_path / "graph", layer=2)
     unpack_model(tmp_path / "graph", tmp_path / "back")
-    graph = OnnxEncoder(tmp_path / "graph", max_length=32).encode(WORDS).states
-    back = TorchEncoder(tmp_path / "back", layer=2, device="cpu").encode(WORDS).states.numpy()
+    graph = encode(OnnxEncoder(tmp_path / "graph", max_length=32), WORDS).states
+    back = encode(TorchEncoder(tmp_path / "back", layer=2, device="cpu"), WORDS).states.numpy()
     cosines = (graph * back).sum(1) / np.linalg.norm(graph, axis=1) / np.linalg.norm(back, axis=1)
     assert cosines.min() > 0.99  # activations are rounded in the graph alone
 
@@ -62,8 +62,8 @@ def test_a_graph_runs_in_torch_without_the_detour_over_a_file(tiny_bert, tmp_pat
     export_model(tiny_bert, tmp_path, layer=2)
     graph = read_bert(tmp_path, graph_tensors(tmp_path))
     assert graph.config.num_hidden_layers == 2
-    theirs = TorchEncoder(torch_folder(tmp_path), layer=2, device="cpu").encode(WORDS)
-    torch.testing.assert_close(BertEncoder(graph, layer=2, device="cpu").encode(WORDS).states, theirs.states)
+    theirs = encode(TorchEncoder(torch_folder(tmp_path), layer=2, device="cpu"), WORDS)
+    torch.testing.assert_close(encode(BertEncoder(graph, layer=2, device="cpu"), WORDS).states, theirs.states)
     with pytest.raises(SettingError, match="layer 3 is not there"):
         BertEncoder(graph, layer=3, device="cpu")
 

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import json
 import shutil
+from itertools import chain
 
 import pytest
 import torch
 
+from models import encode
 from weft import Aligner
 from weft.encoding.torch import TorchEncoder
 from weft.training.batches import single_rows
@@ -40,7 +42,7 @@ def test_training_sees_the_states_that_aligning_sees(toy, joint_base):
     rows = single_rows([piece.ids for piece in (*pieces[::2], *pieces[1::2])], encoder.tokenizer)
     with torch.no_grad():
         states = model.eval().pair_states(torch.from_numpy(rows.ids), torch.from_numpy(rows.attention))
-    encoded = encoder.encode_pairs(PAIRS)
+    encoded = encode(encoder, chain.from_iterable(PAIRS))
     for number, row in enumerate((0, 2, 1, 3)):  # sources first, then targets
         expected = encoded.states[encoded.starts[number] : encoded.starts[number + 1]]
         torch.testing.assert_close(states[row, 1 : 1 + len(expected)], expected, atol=1e-5, rtol=1e-5)

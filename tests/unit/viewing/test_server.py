@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from weft import Aligner, SentencePair
-from weft.aligner import encode_pairs
+from weft.encoding.encoder import encode_pairs
 from weft.encoding.onnx import OnnxEncoder
 from weft.errors import MissingExtraError
 from weft.viewing.desk import Desk, FullError, RememberingEncoder
@@ -138,9 +139,9 @@ class SlowEncoder(OnnxEncoder):
         super().__init__(folder, max_length=64)
         self.go = threading.Event()
 
-    def encode(self, sentences):
+    def encode(self, subwords):
         self.go.wait(30)
-        return super().encode(sentences)
+        return super().encode(subwords)
 
 
 def test_the_queue_has_an_end(tiny_onnx):
@@ -148,8 +149,10 @@ def test_the_queue_has_an_end(tiny_onnx):
     app = create_app({"slow": Aligner(encoder)}, limits=LIMITS, hosts=("testserver",))
     with TestClient(app) as client, ThreadPoolExecutor(2) as pool:
         waiting = [pool.submit(align, client, source=str(number), target="b") for number in range(2)]
+        deadline = time.monotonic() + 30
         while client.get("/health").json()["waiting"] < 2:
-            pass
+            assert time.monotonic() < deadline, "the requests never came to wait"
+            time.sleep(0.01)
         refused = align(client, **PAIR)
         assert refused.status_code == 503
         assert refused.json() == {"detail": "2 requests wait already, which is the limit; try again in a second."}
@@ -163,7 +166,7 @@ def test_a_missing_part_is_a_sentence(aligner, monkeypatch):
     def missing(*arguments, **options):
         raise MissingExtraError("ot", "The optimal transport method")
 
-    monkeypatch.setattr("weft.aligner.begin", missing)
+    monkeypatch.setattr("weft.aligner.begin_links", missing)
     client = TestClient(create_app({"one": aligner}, hosts=("testserver",)))
     answer = align(client, **PAIR, method="ot")
     assert (answer.status_code, "pip install 'weft[ot]'" in answer.json()["detail"]) == (422, True)
@@ -187,13 +190,9 @@ def test_moving_a_threshold_does_not_encode_again(tiny_onnx, joint):
     calls = []
 
     class Counting(OnnxEncoder):
-        def encode(self, sentences):
-            calls.append(sentences)
-            return super().encode(sentences)
-
-        def encode_pairs(self, pairs):
-            calls.append(pairs)
-            return super().encode_pairs(pairs)
+        def encode(self, subwords):
+            calls.append(subwords)
+            return super().encode(subwords)
 
     encoder = RememberingEncoder(Counting(tiny_onnx, joint=joint))
 

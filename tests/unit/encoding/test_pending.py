@@ -4,39 +4,11 @@ import threading
 import time
 import weakref
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.encoding.batching import cell_batches, in_order, token_batches
-
-sides = st.integers(1, 60)
-
-
-@given(st.lists(st.tuples(sides, sides)), st.integers(1, 5000))
-def test_every_matrix_is_in_one_batch_and_batches_keep_to_the_budget(shapes, budget):
-    batches = cell_batches(np.array(shapes, dtype=np.int64).reshape(-1, 2), budget)
-    assert sorted(number for batch in batches for number in batch) == list(range(len(shapes)))
-    for batch in batches:
-        padded = len(batch) * max(shapes[n][0] for n in batch) * max(shapes[n][1] for n in batch)
-        assert padded <= budget or len(batch) == 1
-
-
-@given(st.lists(st.integers(1, 200), min_size=1), st.integers(1, 2000))
-def test_token_batches_group_like_with_like(lengths, budget):
-    batches = token_batches(lengths, budget)
-    assert sorted(number for batch in batches for number in batch) == list(range(len(lengths)))
-    for batch in batches:
-        longest = max(lengths[number] for number in batch)
-        assert len(batch) * longest <= budget or len(batch) == 1
-        assert longest - min(lengths[number] for number in batch) < 8 or len(batches) == 1 or len(set(lengths)) > 1
-
-
-def test_little_is_padding():
-    lengths = [(7 * number) % 64 + 1 for number in range(2000)]
-    padded = sum(len(batch) * max(lengths[n] for n in batch) for batch in token_batches(lengths, 1024))
-    assert padded < 1.1 * sum(lengths)
+from weft.encoding.pending import in_order
 
 
 def whole(work):

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 from itertools import cycle
 from typing import Any, TypeVar
 
-from weft.encoding.encoder import TransformerEncoder
-from weft.encoding.layout import Batch
+from weft.encoding.batches import Batch
+from weft.encoding.encoder import Pace, TransformerEncoder
 from weft.encoding.subwords import FastTokenizer, Tokenizer
 from weft.errors import MissingExtraError, SettingError, WeftError, first_line
 
@@ -28,8 +28,10 @@ _POSITIONS_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet", "xlm
 Movable = TypeVar("Movable", torch.nn.Module, torch.Tensor)
 
 
-class DeviceEncoder(TransformerEncoder):
+class TorchEncoderBase(TransformerEncoder):
     """An encoder whose states are torch tensors on some device."""
+
+    runs_in_torch = True
 
     def __init__(
         self,
@@ -41,7 +43,7 @@ class DeviceEncoder(TransformerEncoder):
         batch_tokens: int | None,
         joint: bool,
     ) -> None:
-        self.device = device
+        self.device, self.device_name = device, str(device)
         kind = device.type if device.type in DEFAULT_BATCH_TOKENS else "cuda"
         super().__init__(
             tokenizer,
@@ -56,15 +58,16 @@ class DeviceEncoder(TransformerEncoder):
     def _work_on_gpu(self) -> None:
         """Two chunks at a time: the GPU encodes one while Python reads the next and writes down the one before."""
         prefer_stable_kernels()
-        self.chunk_words, self.chunks_at_once = _CUDA_CHUNK_WORDS, _CHUNKS_AT_ONCE
-        self.outruns_python = isinstance(self.tokenizer, FastTokenizer)  # others would import their library there too
+        # Tokenizers written in Python would import their library in the process that reads ahead.
+        read_ahead = isinstance(self.tokenizer, FastTokenizer)
+        self.pace = Pace(_CUDA_CHUNK_WORDS, _CHUNKS_AT_ONCE, read_ahead=read_ahead)
         torch.cuda.synchronize(self.device)  # other streams must not begin before the weights are there
         stream: Any = torch.cuda.Stream
-        self._streams = cycle([stream(self.device) for _ in range(self.chunks_at_once)])
+        self._streams = cycle([stream(self.device) for _ in range(self.pace.chunks_at_once)])
 
-    def lane(self) -> AbstractContextManager[object]:
+    def device_stream(self) -> AbstractContextManager[object]:
         """A stream for each chunk, so that nobody waits for what another chunk has to do."""
-        return torch.cuda.stream(next(self._streams)) if self.device.type == "cuda" else super().lane()
+        return torch.cuda.stream(next(self._streams)) if self.device.type == "cuda" else super().device_stream()
 
     def _empty(self, subwords: int) -> Any:
         return torch.empty((subwords, self.width), dtype=torch.float32, device=self.device)

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.encoding.layout import Rows, laid_out
+from weft.encoding.batches import RowSpans, cell_batches, pad_rows, token_batches
 
 TOKENIZERS = [
     SimpleNamespace(prefix=(101,), suffix=(102,), pad=0),
@@ -42,7 +42,7 @@ def by_hand(sides, tokenizer):
 @given(data=st.data(), sides=st.integers(1, 2), count=st.integers(1, 4))
 def test_rows_are_padded_and_every_kept_subword_has_its_place(tokenizer, library, data, sides, count):
     drawn = data.draw(st.lists(st.lists(stretches(), min_size=sides, max_size=sides), min_size=count, max_size=count))
-    batch, gives = laid_out(Rows(*np.array(drawn).transpose(2, 0, 1)), library(IDS), tokenizer)
+    batch, stored_at = pad_rows(RowSpans(*np.array(drawn).transpose(2, 0, 1)), library(IDS), tokenizer)
     expected = [by_hand(row, tokenizer) for row in drawn]
     longest = max(map(len, expected))
     for number, row in enumerate(expected):
@@ -52,4 +52,34 @@ def test_rows_are_padded_and_every_kept_subword_has_its_place(tokenizer, library
         assert batch.types[number].tolist() == [side for _, side, _, _ in row] + [0] * padding
         assert batch.positions[number].tolist() == [place for _, _, place, _ in row] + [0] * padding
         kept = [N_SUBWORDS if subword is None else subword for _, _, _, subword in row]
-        assert gives[number].tolist() == kept + [N_SUBWORDS] * padding
+        assert stored_at[number].tolist() == kept + [N_SUBWORDS] * padding
+
+
+sizes = st.integers(1, 60)
+
+
+@given(st.lists(st.tuples(sizes, sizes)), st.integers(1, 5000))
+def test_every_matrix_is_in_one_batch_and_batches_keep_to_the_budget(shapes, budget):
+    batches = cell_batches(np.array(shapes, dtype=np.int64).reshape(-1, 2), budget)
+    assert sorted(number for batch in batches for number in batch) == list(range(len(shapes)))
+    for batch in batches:
+        padded = len(batch) * max(shapes[n][0] for n in batch) * max(shapes[n][1] for n in batch)
+        assert padded <= budget or len(batch) == 1
+
+
+@given(st.lists(st.integers(1, 200), min_size=1), st.integers(1, 2000))
+def test_token_batches_group_like_with_like(lengths, budget):
+    batches = token_batches(lengths, budget)
+    assert sorted(number for batch in batches for number in batch) == list(range(len(lengths)))
+    for batch in batches:
+        longest = max(lengths[number] for number in batch)
+        assert len(batch) * longest <= budget or len(batch) == 1
+    # Like with like: no row is shorter than one of a later batch.
+    shortest = [min(lengths[number] for number in batch) for batch in batches]
+    assert all(shortest[k] >= max(lengths[number] for number in batches[k + 1]) for k in range(len(batches) - 1))
+
+
+def test_little_is_padding():
+    lengths = [(7 * number) % 64 + 1 for number in range(2000)]
+    padded = sum(len(batch) * max(lengths[n] for n in batch) for batch in token_batches(lengths, 1024))
+    assert padded < 1.1 * sum(lengths)
