@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from weft.encoding.encoder import Encoded, Encoder, encode_pairs
+from weft.encoding.subwords import IntArray
 from weft.errors import WeftError
 from weft.extraction.choices import Method, Scores
 from weft.extraction.extractor import extract
@@ -73,7 +74,7 @@ class Tuned:
     error_after: float | None = None
 
 
-_Encoded = list[tuple[Encoded, list[tuple[int, int]]]]
+_Encoded = list[tuple[Encoded, IntArray]]
 
 
 def tune(
@@ -138,7 +139,7 @@ def _combinations(
                 yield replace(base, method=method, threshold=threshold, null=null, calibration=None)
 
 
-def dev_aer(encoded: tuple[Encoded, list[tuple[int, int]]], settings: ExtractionSettings, dev: DevSet) -> float:
+def dev_aer(encoded: tuple[Encoded, IntArray], settings: ExtractionSettings, dev: DevSet) -> float:
     """The AER in percent of a dev set whose sentences are encoded already."""
     return score(dev.gold, extract(*encoded, settings)).rates.aer
 

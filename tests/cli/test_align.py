@@ -192,7 +192,7 @@ def test_every_method_runs(weft, tiny_bert, method, heuristic):
         (["--threshold", "1.5"], 2, "weft: `threshold` must be between 0 and 1, got 1.5.\n"),
         (["--alpha", "0"], 2, "weft: `alpha` must be at least 1"),
         (["--method", "magic"], 2, "'magic'"),
-        (["--model", "MODEL", "--device", "cuda"], 2, "weft: no CUDA device was found. Use --device cpu, or auto.\n"),
+        (["--model", "MODEL", "--device", "cuda"], 2, "weft: no CUDA device was found. Set --device to cpu or auto.\n"),
         (["--batch-tokens", "0"], 2, "batch-tokens"),
         (["--model", "./nowhere"], 1, "weft: there is no folder ./nowhere.\n"),
         (["--source-language", "de"], 2, "weft: --source-language and --target-language go"),

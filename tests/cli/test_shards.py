@@ -280,7 +280,7 @@ def test_two_runs_keep_out_of_each_others_way(unfinished, folder):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--shards", "2", "-o", "links"], 2, "--shards goes from file to file: INPUT must be a file, not a pipe."),
+        (["--shards", "2", "-o", "links"], 2, "--shards goes from file to file: the input must be a file, not a pipe."),
         (["pairs", "--shards", "2"], 2, "--shards goes from file to file: name the file to write with --output."),
         (["pairs", "-o", "links", "--resume"], 2, "--resume goes with --shards, with the number it had before."),
         (["pairs", "-o", "links", "--address", "auto"], 2, "--address goes with --engine ray."),

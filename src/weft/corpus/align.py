@@ -108,7 +108,7 @@ def align_files(
         WeftError: a file or a model that cannot be used; `FormatError` names the line.
     """
     if not raw and (source_language or target_language):
-        raise SettingError("--source-language and --target-language go with --raw.")
+        raise SettingError("`source_language` and `target_language` go with `raw`.")
     job = AlignJob(
         str(model),
         settings,
@@ -151,8 +151,8 @@ def _refuse(**options: object) -> None:
     """Options that belong to the other engine."""
     for name, value in options.items():
         if value:
-            engine = "--engine ray" if name == "address" else "the local engine; Ray writes each file in one go"
-            raise SettingError(f"--{name} goes with {engine}.")
+            engine = "`engine` ray" if name == "address" else "the local engine; Ray writes each file in one go"
+            raise SettingError(f"`{name}` goes with {engine}.")
 
 
 def _locally(
@@ -166,7 +166,7 @@ def _locally(
     line_by_line: bool,
 ) -> Totals:
     if resume and not shards:
-        raise SettingError("--resume goes with --shards, with the number it had before.")
+        raise SettingError("`resume` goes with `shards`, with the number it had before.")
     for path in files.inputs:
         if path != STDIN:
             os.stat(path)  # a missing file should be known before a model is loaded

@@ -40,7 +40,7 @@ def plan(source: str, target: str | None, output: str, ending: str) -> list[Task
         ending: how files in an output folder end.
     """
     if "-" in (source, target, output):
-        raise SettingError("the Ray engine goes from files to files: name INPUT and --output.")
+        raise SettingError("the Ray engine goes from files to files: name the input and `output`.")
     sources = expand(source)
     targets: list[str] | list[None] = expand(target) if target is not None else [None] * len(sources)
     if len(sources) != len(targets):

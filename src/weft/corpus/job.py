@@ -188,7 +188,7 @@ class LoadedJob:
         """Options without effect, and scores that are not what they might seem."""
         job, settings = self._job, self._aligner.settings
         remarks = [
-            f"--{name} has no effect with the method {settings.method}."
+            f"`{name}` has no effect with the method {settings.method}."
             for name, methods in _USED_BY.items()
             if job.settings.get(name) is not None and settings.method not in methods
         ]
@@ -196,7 +196,7 @@ class LoadedJob:
             missing = f"this model has no calibration for the method {settings.method}"
             remarks.append(f"{missing} ('weft tune' fits one); the scores are raw.")
         if job.scores is not Scores.NONE and job.output_format is OutputFormat.WORDS:
-            remarks.append("--scores has no effect with the output format words.")
+            remarks.append("`scores` has no effect with the output format words.")
         return remarks
 
     def identity(self) -> dict[str, Any]:

@@ -71,10 +71,10 @@ def align_in_shards(
 def _only_files(files: CorpusFiles) -> str:
     """The name of the output, if all are files."""
     if not all(map(os.path.isfile, files.inputs)):
-        raise SettingError("--shards goes from file to file: INPUT must be a file, not a pipe.")
+        raise SettingError("`shards` goes from file to file: the input must be a file, not a pipe.")
     output = files.output
     if callable(output) or (os.path.exists(output) and not os.path.isfile(output)):
-        raise SettingError("--shards goes from file to file: name the file to write with --output.")
+        raise SettingError("`shards` goes from file to file: name the file to write with `output`.")
     return output
 
 
@@ -85,7 +85,7 @@ def _kept(run: ShardedRun, shards: int) -> Iterator[None]:
         yield
     except BaseException:
         logger.warning(
-            "%d of %d shards are finished and stay in %s; --resume goes on from there.",
+            "%d of %d shards are finished and stay in %s; `resume` goes on from there.",
             run.finished,
             shards,
             run.folder,
@@ -121,14 +121,14 @@ class ShardedRun:
     def _continued(self, wanted: Manifest, *, resume: bool) -> Manifest:
         if not (self.folder / MANIFEST).exists():
             if any(path.suffix != ".partial" for path in self.folder.iterdir()):
-                raise WeftError(f"{self.folder} holds files that are not weft's; remove it or choose another --output.")
+                raise WeftError(f"{self.folder} holds files that are not weft's; remove it or choose another `output`.")
             wanted.store(self.folder)
             return wanted
         found = Manifest.load(self.folder)
         if not resume:
             raise WeftError(
                 f"{self.folder} holds an unfinished run with {len(found.finished)} of {found.shards} shards. "
-                "Go on with it by --resume, or remove the folder to begin again."
+                "Go on with it by `resume`, or remove the folder to begin again."
             )
         if differences := list(found.differences(wanted)):
             raise WeftError(
@@ -223,7 +223,7 @@ class ShardedRun:
             digest.update(block)
             yield block
         if digest.hexdigest() != shard.output:
-            message = "this shard is damaged. Remove the file and use --resume to make it again."
+            message = "this shard is damaged. Remove the file and use `resume` to make it again."
             raise FormatError(str(path), None, message)
 
     def _number(self, line: int) -> int:

@@ -103,7 +103,7 @@ def _killed_workers_named() -> Iterator[None]:
         yield
     except BrokenProcessPool as error:
         raise WeftError(
-            "a worker process was killed, perhaps because memory ran out; use fewer --workers or --batch-tokens."
+            "a worker process was killed, perhaps because memory ran out; lower `workers` or `batch_tokens`."
         ) from error
 
 

@@ -80,7 +80,7 @@ class TorchEncoderBase(TransformerEncoder):
             try:
                 return self._hidden(**given).float()
             except torch.OutOfMemoryError as error:
-                raise WeftError(f"out of memory; lower --batch-tokens (now {self.batch_tokens:,}).") from error
+                raise WeftError(f"out of memory; lower `batch_tokens` (now {self.batch_tokens:,}).") from error
 
     @abstractmethod
     def _hidden(
@@ -120,7 +120,7 @@ def device_called(name: str) -> torch.device:
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if name.startswith("cuda") and not torch.cuda.is_available():
-        raise SettingError("no CUDA device was found. Use --device cpu, or auto.")
+        raise SettingError("no CUDA device was found. Set `device` to cpu or auto.")
     try:
         return torch.device(name)
     except RuntimeError as error:

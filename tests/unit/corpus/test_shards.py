@@ -97,8 +97,8 @@ def test_differences_are_named():
     now = Manifest(4, (Input(5, "a"), Input(5, "c")), {"--layer": 8, "--method": "ot"})
     assert list(before.differences(now)) == [
         "the target file has as many lines but other text",
-        "--shards was 3, now 4",
-        "--layer was not set, now 8",
+        "`shards` was 3, now 4",
+        "`layer` was not set, now 8",
     ]
     assert list(before.differences(Manifest(3, (Input(5, "a"),), before.identity))) == ["the input was 2 files, now 1"]
 
