@@ -40,10 +40,12 @@ def file_map() -> str:
 
 def mapped_files() -> list[str]:
     """The Python files that CONTRIBUTING.md names, with their folders below src/weft."""
-    found, folder = [], ""
+    found, top, folder = [], "", ""
     for line in file_map().partition("\ntests/")[0].splitlines():
         if start := re.match(r"  (\w+)(/|\.py)", line):
-            folder = f"{start[1]}/" if start[2] == "/" else ""
+            folder = top = f"{start[1]}/" if start[2] == "/" else ""
+        elif within := re.match(r"    (\w+)/ ", line):
+            folder = f"{top}{within[1]}/"
         found += [folder + name for name in re.findall(r"\w+\.py\b", line)]
     return sorted(found)
 

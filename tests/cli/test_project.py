@@ -158,3 +158,32 @@ def test_a_reader_that_leaves_is_no_error(tmp_path):
         shell=True, executable="/bin/bash", capture_output=True, text=True, check=False, cwd=tmp_path,
     )  # fmt: skip
     assert (done.stdout, done.stderr, done.returncode) == ("a B-X\n", "", 0)
+
+
+def test_documents(weft, tmp_path):
+    (tmp_path / "page.html").write_text("<h1>Das <b>Haus</b></h1><p>{name}</p>")
+    (tmp_path / "other.txt").write_text("The house\n\n{name}\n")
+    assert weft("project", "page.html", "--segments", cwd=tmp_path).stdout == "Das Haus\n{name}\n"
+    done = weft("project", "page.html", "other.txt", "-o", "out.html", "--report", "lost", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (tmp_path / "out.html").read_text() == "<h1>The <b>house</b></h1><p>{name}</p>"
+    assert (tmp_path / "lost").read_text() == ""
+    (tmp_path / "other.txt").write_text("The house\n")
+    done = weft("project", "page.html", "other.txt", "-o", "none.html", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("weft: page.html: this has 2 segments, but the translation has 1.")
+    assert not (tmp_path / "none.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["page.txt", "--from", "document"], "a document's name ends in one of .htm, .html"),
+        (["page.html", "other", "--reverse"], "--reverse does not go with documents"),
+        (["labels", "target", "--segments"], "--segments goes with documents"),
+    ],
+)
+def test_bad_usage_of_documents(weft, files, arguments, message):
+    done = weft("project", *arguments, cwd=files)
+    assert done.returncode == 2
+    assert message in done.stderr

@@ -33,8 +33,9 @@ _PLACED = (Reason.APART, Reason.NEARBY)
 class Listing:
     """Counts labels, and writes those that found no place as TSV: sentence, label, start, end, words, why."""
 
-    def __init__(self, write: Callable[[bytes], object] | None) -> None:
+    def __init__(self, write: Callable[[bytes], object] | None = None, *, what: str = "labels") -> None:
         self._write = write
+        self._what = what
         self._total = 0
         self._reasons: Counter[Reason] = Counter()
 
@@ -57,11 +58,11 @@ class Listing:
         lost = [(reason, count) for reason, count in self._reasons.most_common() if reason not in _PLACED]
         if lost:
             why = "; ".join(f"{count:,}: {reason}" for reason, count in lost)
-            yield f"{sum(count for _, count in lost):,} of {self._total:,} labels found no place ({why})."
+            yield f"{sum(count for _, count in lost):,} of {self._total:,} {self._what} found no place ({why})."
         if nearby:
-            yield f"{nearby:,} of {self._total:,} labels have no links, and went to the nearest place."
+            yield f"{nearby:,} of {self._total:,} {self._what} have no links, and went to the nearest place."
         if parts:
-            yield f"{parts:,} of {self._total:,} labels lost a part that stands apart."
+            yield f"{parts:,} of {self._total:,} {self._what} lost a part that stands apart."
 
 
 @dataclass(frozen=True, slots=True)

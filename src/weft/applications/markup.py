@@ -24,7 +24,7 @@ _TAG = re.compile(
 _ATTRIBUTES = re.compile(_ATTRIBUTE, re.ASCII)
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _COMMENT = re.compile(r"<!--(?!-?>)(?:(?!--)[^\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff])*(?<!-)-->")
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 # HTML elements that never have an end tag.
 _VOID = frozenset(
@@ -42,7 +42,7 @@ _UNIQUE = frozenset({"g", "pc"})
 # Elements of XLIFF and TMX that hold code of another format, or stand for it, and never words. Those that begin
 # something have a partner that ends it, and such pairs may cross: they are no elements around words, but marks.
 _CODES = frozenset({"ph", "it", "ut", "bpt", "ept", "bx", "ex", "sc", "ec"})
-BEGINNINGS = {"bpt": "ept", "bx": "ex", "sc": "ec"}
+BEGINNINGS = {"bpt": "ept", "bx": "ex", "sc": "ec", "sm": "em"}
 _ENDINGS = frozenset(BEGINNINGS.values())
 _KEYS = ("startRef", "rid", "i", "id")
 
@@ -141,8 +141,8 @@ class MarkupBuilder:
 
     @property
     def ends_in_blank(self) -> bool:
-        """Whether the text so far is empty or ends in a blank."""
-        return not self._text or self._text[-1][-1:].isspace()
+        """Whether the text so far ends in a blank, or there is nothing yet."""
+        return self._text[-1][-1:].isspace() if self._text else not self._elements
 
     def add(self, text: str) -> None:
         """Take in text."""
@@ -301,5 +301,5 @@ def plain_text(text: str) -> str:
 
 def escape(text: str, *, quote: bool = True) -> str:
     """Text as it may stand in a line of XML and of HTML; characters that XML cannot hold become U+FFFD."""
-    written = html.escape(_NOT_XML.sub("\ufffd", text), quote=quote)
+    written = html.escape(NOT_XML.sub("\ufffd", text), quote=quote)
     return written.replace("\n", "&#10;").replace("\r", "&#13;")

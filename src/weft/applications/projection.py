@@ -49,6 +49,7 @@ class Reason(StrEnum):
     NO_LINKS = "its words have no links"
     TAKEN = "its words belong to another label"
     APART = "a part that stands apart"
+    NO_PLACE = "the format has no place for it here"
     NEARBY = "its words have no links; it stands where its neighbours do"
 
 

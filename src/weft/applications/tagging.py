@@ -6,7 +6,7 @@ paragraphs of their own kind from them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from weft.applications.arranging import Part, Piece, Point, arranged, nested
@@ -109,11 +109,17 @@ def project_markup(
     spans = [span for _, span in filled]
     found = project_spans(spans, alignment, gaps=gaps, max_gap=max_gap)
     found = [_settled(record, *item, place, alignment, gaps) for item, place in zip(filled, found, strict=True)]
+    found = _not_within_their_kind([element for element, _ in filled], found)
     around = [(element, run) for (element, _), place in zip(filled, found, strict=True) for run in place.runs]
     tags, cut_short = nested(around)
     parents = {id(child): id(element) for element in record.markup.elements for child in element.children}
     points = [
-        Point(element, _place(boundary, record, alignment), parents.get(id(element)), _blanks(record.markup, element))
+        Point(
+            element,
+            _point_place(boundary, record, alignment),
+            parents.get(id(element)),
+            _blanks(record.markup, element),
+        )
         for element, boundary in empty
     ]
     points += [
@@ -171,6 +177,26 @@ def _settled(
     return Projected((_nearest(record, element, span, alignment),), Reason.NEARBY)
 
 
+def _not_within_their_kind(elements: Sequence[Element], found: Sequence[Projected]) -> list[Projected]:
+    """The places of elements, where links do not stand within links: the second of two goes after the first, empty."""
+    placed: list[Projected] = []
+    for number, (element, place) in enumerate(zip(elements, found, strict=True)):
+        rivals = [
+            run
+            for other, there in zip(elements[:number], placed, strict=True)
+            if not element.nests and other.name == element.name
+            for run in there.runs
+        ]
+        kept = tuple(run for run in place.runs if not any(run[0] < end and start < run[1] for start, end in rivals))
+        if kept != place.runs and not kept:
+            spot = max(end for start, end in rivals if start < place.runs[0][1] and place.runs[0][0] < end)
+            while inside := [end for start, end in rivals if start < spot < end]:
+                spot = max(inside)
+            kept = ((spot, spot),)
+        placed.append(place if kept == place.runs else Projected(kept, Reason.NEARBY))
+    return placed
+
+
 def _nearest(record: MarkupRecord, element: Element, span: Span, alignment: Alignment) -> Run:
     """Where the words of an element without links would stand, judged by the words around it.
 
@@ -187,6 +213,16 @@ def _nearest(record: MarkupRecord, element: Element, span: Span, alignment: Alig
     if start == end and words and not element.may_be_empty:
         return (start, start + 1) if start < words else (start - 1, start)
     return (start, end)
+
+
+def _point_place(boundary: int, record: MarkupRecord, alignment: Alignment) -> int:
+    """Where an element without words goes: one that stood before a full stop or a comma stays before it."""
+    words = record.tagged.words
+    if 0 < boundary < len(words) and not any(map(str.isalnum, words[boundary])):
+        marks = [link.target for link in alignment.links if link.source == boundary]
+        if marks and not any(map(str.isalnum, record.plain.words[min(marks)])):
+            return min(marks)
+    return _place(boundary, record, alignment)
 
 
 def _place(boundary: int, record: MarkupRecord, alignment: Alignment) -> int:

@@ -36,34 +36,44 @@ from weft.errors import SettingError
 from weft.text.pairs import PairFormat
 
 if TYPE_CHECKING:
+    from weft.applications.labels import Listing
     from weft.text.segment import Segmenter
 
 _LABELS = "Labels"
 
 
 class LabelFormat(StrEnum):
-    """How labels are written: in columns, as spans in JSON records, or as tags in the text."""
+    """How labels are written: in columns, as spans in JSON records, as tags in lines of text, or in a document."""
 
     CONLL = "conll"
     JSONL = "jsonl"
     MARKUP = "markup"
+    DOCUMENT = "document"
 
 
 def project(
-    labels: Annotated[str, typer.Argument(metavar="LABELS", help="The labelled sentences; - is stdin.")] = "-",
+    labels: Annotated[
+        str, typer.Argument(metavar="LABELS", help="The labelled sentences, or a document; - is stdin.")
+    ] = "-",
     target: Annotated[
-        str | None, typer.Argument(metavar="OTHER", help="The sentences without labels, line by line.")
+        str | None, typer.Argument(metavar="OTHER", help="The sentences without labels, line by line; a translation.")
     ] = None,
     links: LinksOption = None,
     output: OutputOption = "-",
     format: Annotated[
-        LabelFormat, typer.Option("--from", help="How the labels are written.", rich_help_panel=_LABELS)
-    ] = LabelFormat.CONLL,
+        LabelFormat | None,
+        typer.Option(
+            "--from",
+            help="How the labels are written.",
+            show_default="document by its name, else conll",
+            rich_help_panel=_LABELS,
+        ),
+    ] = None,
     gaps: Annotated[
         Gaps | None,
         typer.Option(
             help="What becomes of labels whose words stand apart.",
-            show_default="fill; for tags dense",
+            show_default="fill; dense for markup and documents",
             rich_help_panel=_LABELS,
         ),
     ] = None,
@@ -82,6 +92,10 @@ def project(
     report: Annotated[
         str | None, typer.Option(metavar="FILE", help="List the labels that found no place.", rich_help_panel=OUTPUT)
     ] = None,
+    segments: Annotated[
+        bool,
+        typer.Option("--segments", help="document: list its segments, one a line.", rich_help_panel=OUTPUT),
+    ] = False,
     word_column: Annotated[
         int, typer.Option(min=1, metavar="N", help="conll: the column with the words.", rich_help_panel=_LABELS)
     ] = 1,
@@ -109,20 +123,29 @@ def project(
     device: DeviceOption = "auto",
     strict: StrictOption = False,
 ) -> None:
-    """Carry labels from one side of sentence pairs to the other.
+    """Carry labels to the other side of sentence pairs, or a document's formatting to its translation.
 
-    Labels stand in CoNLL columns, as spans in JSONL, or as tags in the text.
+    Labels stand in CoNLL columns, as spans in JSONL, or as tags in the text. Documents are HTML, Markdown, DOCX,
+    XLIFF and TMX.
 
     Example: weft project labels.conll translation.txt --links pairs.links > projected.conll
     """
-    if not raw and (source_language or target_language):
-        raise SettingError("--source-language and --target-language go with --raw.")
-    if (format is LabelFormat.CONLL) > (target is not None):
-        raise SettingError("columns hold one side only; name the file with the sentences of the other.")
-    if format is LabelFormat.JSONL and target is not None:
-        raise SettingError("JSONL records hold both sides; leave the second file out.")
+    from weft.applications.documents import FORMATS, is_document
+
     if report == output:
         raise SettingError("two outputs have the same name; give each its own.")
+    format = format or (LabelFormat.DOCUMENT if is_document(labels) else LabelFormat.CONLL)
+    if format is LabelFormat.DOCUMENT:
+        if not is_document(labels):
+            raise SettingError(f"a document's name ends in one of {', '.join(FORMATS)}.")
+        if reverse:
+            raise SettingError("--reverse does not go with documents.")
+        links_from = (links, links_base, model, layer, device)
+        _project_document(
+            (labels, target), output, report, links_from, (source_language, target_language), gaps, max_gap, segments
+        )
+        return
+    _check(format, target, segments=segments, languages_without_raw=bool(source_language or target_language) > raw)
     from weft.applications.labels import Listing, Projector, project_columns, project_records, project_tags
 
     bad_lines = BadLines("It gets no labels.", strict=strict)
@@ -148,8 +171,61 @@ def project(
             lines = project_tags(projector, sentences, others, input_format)
         write_lines(output, counted(lines, "sentences", quiet=on_screen(output)))
     bad_lines.summarise()
+    _summarise(listing, report)
+
+
+def _check(format: LabelFormat, target: str | None, *, segments: bool, languages_without_raw: bool) -> None:
+    if segments:
+        raise SettingError("--segments goes with documents.")
+    if languages_without_raw:
+        raise SettingError("--source-language and --target-language go with --raw.")
+    if format is LabelFormat.CONLL and target is None:
+        raise SettingError("columns hold one side only; name the file with the sentences of the other.")
+    if format is LabelFormat.JSONL and target is not None:
+        raise SettingError("JSONL records hold both sides; leave the second file out.")
+
+
+def _summarise(listing: Listing, report: str | None) -> None:
     for sentence in listing.summary():
         say(sentence if report is not None else f"{sentence} --report FILE lists them.")
+
+
+def _project_document(
+    paths: tuple[str, str | None],
+    output: str,
+    report: str | None,
+    links_from: tuple[str | None, int, str | None, int | None, str],
+    codes: tuple[str | None, str | None],
+    gaps: Gaps | None,
+    max_gap: int,
+    segments: bool,
+) -> None:
+    from weft.applications.documents import Languages, project_document, read_document, read_translation
+    from weft.applications.labels import Listing
+
+    languages = Languages(*codes)
+    document = read_document(paths[0], languages)
+    if segments:
+        write_lines(output, (f"{segment.text}\n" for segment in document.segments))
+        return
+    links, base, model, layer, device = links_from
+    with ExitStack() as stack:
+        _, other, link_file = stack.enter_context(opened(*paths, links))
+        translation = None if other is None else read_translation(other, languages)
+        write = stack.enter_context(open_output(report)) if report is not None else None
+        listing = Listing(write, what="tags")
+        written = project_document(
+            document,
+            translation,
+            link_source(link_file, base, model=model, layer=layer, device=device),
+            name=paths[0],
+            languages=languages,
+            gaps=gaps or Gaps.DENSE,
+            max_gap=max_gap,
+            listing=listing,
+        )
+        stack.enter_context(open_output(output))(written)
+    _summarise(listing, report)
 
 
 def _segmenters(raw: bool, source: str | None, target: str | None) -> tuple[Segmenter, Segmenter]:

@@ -36,9 +36,7 @@ def test_words_still_tile_the_text(text):
     assert flat == sorted(flat)
     covered = {place for start, end in segmented.offsets for place in range(start, end)}
     assert covered <= {place for start, end in whole.offsets for place in range(start, end)}
-    assert [match.group() for match in PLACEHOLDER.finditer(text)] == [
-        w for w in whole.words if PLACEHOLDER.fullmatch(w)
-    ]
+    assert {match.span() for match in PLACEHOLDER.finditer(text)} <= set(whole.offsets)
 
 
 def test_placeholders_are_linked_with_themselves():

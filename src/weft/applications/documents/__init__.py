@@ -1,0 +1,157 @@
+"""Whole documents: the formatting of a page, text or file carried into its translation.
+
+A format is a class that reads bytes into segments with inline tags and puts translated segments back. Which class
+reads which file is said in one table, `FORMATS`. Everything between is the same for all: words, links, tags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from importlib import import_module
+from os import fspath
+from typing import TYPE_CHECKING
+
+from weft.applications.documents.inline import Document, DocumentSegment, Languages
+from weft.applications.labels import Listing
+from weft.applications.linked import LinkFile, with_links
+from weft.applications.markup import Markup
+from weft.applications.projection import Gaps, Projected, Reason, Span
+from weft.applications.tagging import MarkupRecord, project_markup
+from weft.errors import FormatError
+from weft.extraction.choices import Scores
+from weft.text.lines import Path, decode, display_name, open_bytes, read_lines
+from weft.text.segment import Segmenter, segmenter_for
+
+if TYPE_CHECKING:
+    from weft.aligner import Aligner
+
+Opener = Callable[[bytes, str, Languages], Document]
+
+
+def _opener(module: str, name: str, **options: object) -> Callable[[], Opener]:
+    """How to get at a format; its library is not imported before one of its files is read."""
+    return lambda: partial(getattr(import_module(f"{__name__}.{module}"), name), **options)
+
+
+FORMATS: dict[str, Callable[[], Opener]] = {
+    ".htm": _opener("html", "HtmlDocument"),
+    ".html": _opener("html", "HtmlDocument"),
+    ".xhtml": _opener("html", "HtmlDocument", xml=True),
+    ".md": _opener("markdown", "MarkdownDocument"),
+    ".markdown": _opener("markdown", "MarkdownDocument"),
+    ".docx": _opener("docx", "DocxDocument"),
+    ".xlf": _opener("xliff", "XliffDocument"),
+    ".xliff": _opener("xliff", "XliffDocument"),
+    ".tmx": _opener("tmx", "TmxDocument"),
+}
+"""What a file's name ends in, and what reads it. A new kind of document is a new line here."""
+
+
+def is_document(path: Path) -> bool:
+    """Whether a file's name is that of a document weft can read."""
+    return _suffix(path) in FORMATS
+
+
+def _suffix(path: Path) -> str:
+    name = fspath(path).lower()
+    return next((suffix for suffix in FORMATS if name.endswith(suffix)), "")
+
+
+def read_document(path: Path, languages: Languages | None = None) -> Document:
+    """Read a document by the type its name says.
+
+    Raises:
+        FormatError: The file is no such document, is damaged, protected by a password, or not safe to open.
+        MissingExtraError: The library that reads it is not installed.
+    """
+    with open_bytes(path) as file:
+        data = file.read()
+    return FORMATS[_suffix(path)]()(data, display_name(path), languages or Languages())
+
+
+def read_translation(path: Path, languages: Languages | None = None) -> list[str]:
+    """The segments of a translation: those of a document without their tags, or the lines of a text with words."""
+    if is_document(path):
+        return [segment.text for segment in read_document(path, languages).segments]
+    texts = (decode(line, path, number) for number, line in enumerate(read_lines(path), start=1))
+    return [" ".join(text.split()) for text in texts if text.strip()]
+
+
+def project_document(
+    document: Document,
+    translation: Sequence[str] | None,
+    links: LinkFile | Aligner,
+    *,
+    name: str = "the document",
+    languages: Languages | None = None,
+    segmenters: tuple[Segmenter, Segmenter] | None = None,
+    gaps: Gaps | str = Gaps.DENSE,
+    max_gap: int = 1,
+    listing: Listing | None = None,
+) -> bytes:
+    """Write a document in another language, with the formatting it has.
+
+    Args:
+        document: the formatted document.
+        translation: its segments in the other language. None takes the translations that the document holds itself,
+            as XLIFF and TMX do; those that have all their tags stay as they are.
+        links: an aligner, or a file with the links of the segments.
+        name: how messages call the document.
+        languages: codes of both languages, which say how words are found.
+        segmenters: how words are found, if not by the languages.
+        gaps: what becomes of elements whose words stand apart.
+        max_gap: see `project_spans`.
+        listing: takes note of the tags that links did not place.
+
+    Raises:
+        FormatError: The translation has another number of segments.
+    """
+    languages = languages or Languages()
+    cut = segmenters or (segmenter_for(languages.source), segmenter_for(languages.target))
+    wanted = [
+        (number, MarkupRecord.of(segment.markup, text, cut))
+        for number, (segment, text) in enumerate(_paired(document.segments, translation, name))
+        if text and not (translation is None and segment.done)
+    ]
+    joined = with_links(iter(wanted), lambda item: item[1].pair, links, name=name, scores=Scores.CALIBRATED)
+    for (number, record), alignment in joined:
+        tagged = project_markup(record, alignment, gaps=gaps, max_gap=max_gap)
+        lost = document.fill(number, tagged.pieces)
+        if listing is not None:
+            listing.add(number + 1, tagged.spans, tagged.projected, record.tagged.words)
+            listing.add(number + 1, *_lost(lost), record.tagged.words)
+    return document.written()
+
+
+def _lost(names: Sequence[str]) -> tuple[list[Span], list[Projected]]:
+    return [Span(0, 0, name) for name in names], [Projected(reason=Reason.NO_PLACE)] * len(names)
+
+
+def _paired(
+    segments: Sequence[DocumentSegment], translation: Sequence[str] | None, name: str
+) -> Iterator[tuple[DocumentSegment, str]]:
+    if translation is None:
+        if all(segment.translation is None for segment in segments):
+            raise FormatError(name, None, "this holds no translation; name the file that does.")
+        return ((segment, segment.translation or "") for segment in segments)
+    if len(translation) != len(segments):
+        message = (
+            f"this has {len(segments):,} segments, but the translation has {len(translation):,}. "
+            "`weft project DOCUMENT --segments` lists those of a document, one a line."
+        )
+        raise FormatError(name, None, message)
+    return zip(segments, translation, strict=True)
+
+
+__all__ = [
+    "FORMATS",
+    "Document",
+    "DocumentSegment",
+    "Languages",
+    "Markup",
+    "is_document",
+    "project_document",
+    "read_document",
+    "read_translation",
+]

@@ -1,0 +1,95 @@
+"""DOCX: the package of parts, opened without risk, and the paragraphs in it."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from typing import Any
+
+from weft.applications.arranging import Piece
+from weft.applications.documents.inline import DocumentSegment, Languages
+from weft.applications.documents.paragraphs import Paragraph
+from weft.applications.documents.trees import LARGEST, lxml_etree, parse_xml
+from weft.errors import FormatError
+
+_TYPES = "[Content_Types].xml"
+_MAIN = "document.main+xml"
+# The kinds of parts with text, in the order in which their segments come.
+_KINDS = (_MAIN, ".footnotes+xml", ".endnotes+xml", ".header+xml", ".footer+xml")
+_MOST_PARTS = 10_000
+_OLE = b"\xd0\xcf\x11\xe0"
+_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+
+
+class DocxDocument:
+    """A file of Word, or of any program that writes its format."""
+
+    def __init__(self, data: bytes, name: str, languages: Languages) -> None:
+        self._parts = _unpacked(data, name)
+        self._trees = {part: parse_xml(self._parts[part][1], name) for part in _text_parts(self._parts, name)}
+        self._paragraphs: list[Paragraph] = []
+        self.segments: list[DocumentSegment] = []
+        for node in _paragraphs(self._trees.values()):
+            paragraph = Paragraph(node)
+            segment = DocumentSegment(paragraph.markup)
+            if segment.text:
+                self._paragraphs.append(paragraph)
+                self.segments.append(segment)
+
+    def fill(self, number: int, pieces: Sequence[Piece]) -> list[str]:
+        """Put a translated paragraph in its place."""
+        self._paragraphs[number].fill(pieces)
+        return []
+
+    def written(self) -> bytes:
+        """The file; parts without text are as they were."""
+        etree = lxml_etree()
+        file = BytesIO()
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, (info, data) in self._parts.items():
+                if name in self._trees:
+                    data = etree.tostring(self._trees[name], xml_declaration=True, encoding="UTF-8", standalone=True)
+                archive.writestr(info, data, compress_type=info.compress_type)
+        return file.getvalue()
+
+
+def _paragraphs(trees: Iterator[Any] | Any) -> Iterator[Any]:
+    """All paragraphs, also those in tables and text boxes; what is there twice, for older programs, is passed over."""
+    for tree in trees:
+        for node in tree.iter(f"{_WORD}p"):
+            if next(node.iterancestors(_FALLBACK), None) is None:
+                yield node
+
+
+def _unpacked(data: bytes, name: str) -> dict[str, tuple[zipfile.ZipInfo, bytes]]:
+    """The parts of a package. What they say of their sizes is looked at before anything is unpacked."""
+    if data.startswith(_OLE):
+        message = "the file is protected by a password, or in the old .doc format. Save it as .docx without a password."
+        raise FormatError(name, None, message)
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            infos = archive.infolist()
+            if any(info.flag_bits & 1 for info in infos):
+                raise FormatError(name, None, "the file is encrypted. Save it without a password.")
+            if len(infos) > _MOST_PARTS or sum(info.file_size for info in infos) > LARGEST:
+                raise FormatError(name, None, f"unpacked, the file would have more than {LARGEST:,} bytes.")
+            return {info.filename: (info, archive.read(info)) for info in infos}
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, ValueError) as error:
+        raise FormatError(name, None, f"this is no DOCX file, or a damaged one ({error}).") from error
+
+
+def _text_parts(parts: dict[str, tuple[zipfile.ZipInfo, bytes]], name: str) -> list[str]:
+    """The names of the parts that hold text."""
+    if _TYPES not in parts:
+        raise FormatError(name, None, "this is no DOCX file: it does not say what its parts are.")
+    kinds: dict[str, list[str]] = {kind: [] for kind in _KINDS}
+    for override in parse_xml(parts[_TYPES][1], name).getroot().iter("{*}Override"):
+        part, content = override.get("PartName", "").lstrip("/"), override.get("ContentType", "")
+        for kind in _KINDS:
+            if content.endswith(kind) and part in parts:
+                kinds[kind].append(part)
+    if not kinds[_MAIN]:
+        raise FormatError(name, None, "this is no text document of Word.")
+    return [part for kind in _KINDS for part in sorted(kinds[kind])]

@@ -1,0 +1,231 @@
+"""HTML pages: a segment is what a block element holds between its tags and those of other blocks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from weft.applications.arranging import Piece
+from weft.applications.documents.inline import DocumentSegment, Languages
+from weft.applications.documents.trees import (
+    LARGEST,
+    InlineContent,
+    Role,
+    append_pieces,
+    contents,
+    local_name,
+    lxml_etree,
+    parse_xml,
+    xml_bytes,
+)
+from weft.applications.markup import LINKS, Element
+from weft.errors import FormatError
+
+# Elements that stand among words; all others are blocks.
+_AROUND = frozenset(
+    [
+        "a",
+        "abbr",
+        "acronym",
+        "b",
+        "bdi",
+        "bdo",
+        "big",
+        "button",
+        "cite",
+        "code",
+        "data",
+        "del",
+        "dfn",
+        "em",
+        "font",
+        "i",
+        "ins",
+        "kbd",
+        "label",
+        "mark",
+        "q",
+        "rb",
+        "rp",
+        "rt",
+        "ruby",
+        "s",
+        "samp",
+        "small",
+        "span",
+        "strike",
+        "strong",
+        "sub",
+        "sup",
+        "time",
+        "tt",
+        "u",
+        "var",
+    ]
+)
+_OPAQUE = frozenset(
+    [
+        "area",
+        "audio",
+        "br",
+        "canvas",
+        "embed",
+        "iframe",
+        "img",
+        "input",
+        "link",
+        "map",
+        "math",
+        "meta",
+        "meter",
+        "noscript",
+        "object",
+        "output",
+        "picture",
+        "progress",
+        "script",
+        "select",
+        "style",
+        "svg",
+        "template",
+        "textarea",
+        "video",
+        "wbr",
+    ]
+)
+_NOT_TRANSLATED = frozenset({"pre", "listing", "xmp"})
+# A raised number that is a link is the mark of a note, and no word.
+_NOTE_MARK = re.compile(r"\s*[\[(]?(?:\d{1,4}|[a-z*†‡§]{1,2})[\])]?\s*")
+_WHOLE_PAGE = re.compile(rb"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Inline content of a block: its text and nodes, and the block before which it ends."""
+
+    parent: Any
+    items: tuple[Any, ...]
+    before: Any
+
+    @property
+    def nodes(self) -> list[Any]:
+        """The nodes without the text."""
+        return [item for item in self.items if not isinstance(item, str)]
+
+    @property
+    def blanks(self) -> tuple[str, str]:
+        """The whitespace before and after it."""
+        first, last = (item if isinstance(item, str) else "" for item in (self.items[0], self.items[-1]))
+        return first[: len(first) - len(first.lstrip())], last[len(last.rstrip()) :]
+
+
+class HtmlDocument:
+    """A page, or a part of one."""
+
+    def __init__(self, data: bytes, name: str, languages: Languages, *, xml: bool = False) -> None:
+        self._whole = xml or _WHOLE_PAGE.search(data[:100_000]) is not None
+        self._xml = xml
+        self._tree = parse_xml(data, name) if xml else _parse(data, name, whole=self._whole)
+        if languages.target is not None and self._whole:
+            self._tree.getroot().set("lang", languages.target)
+        inline = InlineContent(_element_of, _role_of)
+        found = [(place, inline.markup(place.items)) for place in _places(self._tree.getroot())]
+        self._places = [place for place, markup in found if markup.text.strip()]
+        self.segments = [DocumentSegment(markup) for _, markup in found if markup.text.strip()]
+
+    def fill(self, number: int, pieces: Sequence[Piece]) -> list[str]:
+        """Put a translated segment in its place."""
+        place = self._places[number]
+        for node in place.nodes:
+            place.parent.remove(node)
+        previous = place.before.getprevious() if place.before is not None else next(reversed(place.parent), None)
+        if previous is None:
+            place.parent.text = None
+        else:
+            previous.tail = None
+        first, last = place.blanks
+        append_pieces(place.parent, [first, *pieces, last], before=place.before)
+        return []
+
+    def written(self) -> bytes:
+        """The page."""
+        if self._xml:
+            return xml_bytes(self._tree)
+        etree = lxml_etree()
+        root, info = self._tree.getroot(), self._tree.docinfo
+        encoding = info.encoding or "utf-8"
+        if not self._whole:
+            [body] = root.iter("body")
+            parts = [(body.text or "").encode(encoding, "xmlcharrefreplace")]
+            parts += [etree.tostring(child, method="html", encoding=encoding) for child in body]
+            return b"".join(parts)
+        page: bytes = etree.tostring(root, method="html", encoding=encoding, doctype=info.doctype or None)
+        return page + b"\n"
+
+
+def _parse(data: bytes, name: str, *, whole: bool) -> Any:
+    etree = lxml_etree()
+    if len(data) > LARGEST:
+        raise FormatError(name, None, f"the page has more than {LARGEST:,} bytes; split it.")
+    try:
+        data.decode("utf-8")
+        encoding = "utf-8"
+    except UnicodeDecodeError:
+        encoding = None  # the page says which, or the parser guesses
+    parser = etree.HTMLParser(encoding=encoding, no_network=True, huge_tree=False)
+    tree = etree.fromstring(data if whole else b"<html><body>" + data + b"</body></html>", parser)
+    if tree is None:
+        raise FormatError(name, None, "the page is empty.")
+    for problem in parser.error_log:
+        if "depth" in problem.message or problem.level_name == "FATAL":
+            raise FormatError(name, problem.line, f"this page cannot be read: {problem.message}.")
+    return tree.getroottree()
+
+
+def _element_of(node: Any) -> Element:
+    name = local_name(node) or "!--"
+    is_link = name in LINKS
+    return Element(name, {}, nests=not is_link, may_be_empty=not is_link)
+
+
+def _role_of(node: Any) -> Role:
+    is_note = local_name(node) == "sup" and _NOTE_MARK.fullmatch("".join(node.itertext())) and len(node)
+    return Role.AROUND if (local_name(node) in _AROUND or "-" in local_name(node)) and not is_note else Role.CODE
+
+
+def _is_inline(node: Any) -> bool:
+    """Whether a node stands among words; one that holds blocks is a block itself."""
+    name = local_name(node)
+    if not name or name in _OPAQUE:
+        return True
+    return (name in _AROUND or "-" in name) and all(map(_is_inline, node))
+
+
+def _places(block: Any) -> Iterator[_Place]:
+    """The inline content of a block and of all blocks within it, in the order of the page."""
+    waiting = [block]
+    while waiting:
+        block = waiting.pop()
+        if not isinstance(block, _Place):
+            waiting += reversed(list(_parts(block)))
+        else:
+            yield block
+
+
+def _parts(block: Any) -> Iterator[Any]:
+    """The blocks within a block, and what stands between them."""
+    if local_name(block) in _NOT_TRANSLATED or block.get("translate") == "no":
+        return
+    items: list[Any] = []
+    for item in contents(block):
+        if isinstance(item, str) or _is_inline(item):
+            items.append(item)
+            continue
+        if items:
+            yield _Place(block, tuple(items), item)
+            items = []
+        yield item
+    if items:
+        yield _Place(block, tuple(items), None)

@@ -1,0 +1,76 @@
+"""What every kind of document offers: segments with inline tags, and a way to put translated segments back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from weft.applications.arranging import Piece
+from weft.applications.markup import Markup, MarkupBuilder
+
+# Whitespace as HTML and Word mean it; a no-break space is a character.
+_BLANKS = re.compile(r"[ \t\n\r\f]+")
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSegment:
+    """A paragraph, heading or cell: its text with inline tags, and what follows.
+
+    `translation` is what the document itself gives as its translation, as in XLIFF. `done` says that this translation
+    has all the tags already.
+    """
+
+    markup: Markup
+    translation: str | None = None
+    done: bool = False
+
+    @property
+    def text(self) -> str:
+        """The text without tags."""
+        return self.markup.text.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Languages:
+    """Codes of the languages of a document and of its translation, if they are known."""
+
+    source: str | None = None
+    target: str | None = None
+
+
+class Document(Protocol):
+    """A document that is read: its segments in order."""
+
+    @property
+    def segments(self) -> Sequence[DocumentSegment]:
+        """The segments with words."""
+
+    def fill(self, number: int, pieces: Sequence[Piece]) -> list[str]:
+        """Put a translated segment in its place; name the tags for which the format has none."""
+
+    def written(self) -> bytes:
+        """The document with what was put into it."""
+
+
+class TextBuilder(MarkupBuilder):
+    """Builds markup from text in which a run of whitespace is one blank, and none at the ends."""
+
+    def add(self, text: str) -> None:
+        """Take in text."""
+        text = _BLANKS.sub(" ", text)
+        super().add(text[1:] if text[:1] == " " and self.ends_in_blank else text)
+
+    def part(self) -> None:
+        """Part the words before from the words after."""
+        self.add(" ")
+
+
+def trimmed(markup: Markup) -> Markup:
+    """The markup without a blank at the end of its text; one that stands before an element stays."""
+    last = max((element.start for element in markup.elements), default=0)
+    text = markup.text[:last] + markup.text[last:].rstrip(" ")
+    for element in markup.elements:
+        element.end = min(element.end, len(text))
+    return Markup(text, markup.elements, markup.strays)

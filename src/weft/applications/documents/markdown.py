@@ -1,0 +1,297 @@
+"""Markdown: what is no text stays as it is, byte for byte; a segment is a paragraph, a heading or a cell of a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from weft.applications.arranging import Part, Piece, Tag
+from weft.applications.documents.inline import DocumentSegment, Languages, TextBuilder, trimmed
+from weft.applications.markup import Element, Markup
+from weft.errors import FormatError, MissingExtraError
+
+# Characters that may mean something wherever they stand, and what may mean something at the beginning of a line.
+_SPECIAL = re.compile(r"[\\`*\[\]]|(?<![^\W_])_|_(?![^\W_])|<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)|~~|!(?=\[)")
+_AT_START = re.compile(r"(>|[-+](?= |$)|#{1,6}(?= |$)|={1,}(?=\s*$)|-{1,}(?=\s*$))|(\d{1,9})([.)])(?= |$)")
+_TASK = re.compile(r"\[[ xX]\] +")
+# How an element is written in HTML, where Markdown's own signs would not be understood.
+_IN_HTML = {"strong": "strong", "em": "em", "s": "del"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Lines of a file, and the characters of the first and the last of them between which a segment stands."""
+
+    first: int
+    behind: int
+    start: int
+    end: int
+    in_table: bool
+
+
+class MarkdownDocument:
+    """A text in Markdown, with the tables and strikethrough of GitHub."""
+
+    def __init__(self, data: bytes, name: str, languages: Languages) -> None:
+        try:
+            self._text = data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise FormatError(name, None, "expected UTF-8.", byte=error.start + 1) from error
+        self._parser = _parser()
+        self._lines = self._text.replace("\r\n", "\n").split("\n")
+        self._new: dict[_Place, str] = {}
+        self._places: list[_Place] = []
+        self.segments: list[DocumentSegment] = []
+        for token, place in _located(self._parser.parse("\n".join(self._lines)), self._lines):
+            markup = _markup(token)
+            if markup.text.strip():
+                self._places.append(place)
+                self.segments.append(DocumentSegment(markup))
+
+    def fill(self, number: int, pieces: Sequence[Piece]) -> list[str]:
+        """Put a translated segment in its place, and name the elements that Markdown could not write."""
+        place = self._places[number]
+        kept, lost = _writable(pieces)
+        html: set[int] = set()
+        written = _written(kept, html, in_table=place.in_table)
+        while (wrong := self._misread(written, kept)) and not wrong <= html:
+            html |= wrong
+            written = _written(kept, html, in_table=place.in_table)
+        self._new[place] = written
+        return lost
+
+    def _misread(self, written: str, pieces: Sequence[Piece]) -> set[int]:
+        """Elements that a reader would not see as such, because of the characters around their signs."""
+        [token] = [token for token in self._parser.parseInline(written) if token.type == "inline"]
+        seen = [
+            (item.name, "".join(_markup(token).text[item.start : item.end].split())) for item in _markup(token).elements
+        ]
+        missing = set()
+        for element, text in _texts(pieces):
+            if (element.name, "".join(text.split())) in seen:
+                seen.remove((element.name, "".join(text.split())))
+            elif element.name in _IN_HTML:
+                missing.add(id(element))
+        return missing
+
+    def written(self) -> bytes:
+        """The text."""
+        lines: list[str | None] = list(self._lines)
+        # From the last to the first, so that places in a line stay where they are.
+        for place in sorted(self._new, key=lambda place: (place.first, place.start), reverse=True):
+            first, last = lines[place.first] or "", lines[place.behind - 1] or ""
+            lines[place.first] = first[: place.start] + self._new[place] + last[place.end :]
+            for number in range(place.first + 1, place.behind):
+                lines[number] = None
+        newline = "\r\n" if "\r\n" in self._text else "\n"
+        return newline.join(line for line in lines if line is not None).encode("utf-8")
+
+
+def _parser() -> Any:
+    try:
+        from markdown_it import MarkdownIt
+        from mdit_py_plugins.footnote import footnote_plugin
+        from mdit_py_plugins.front_matter import front_matter_plugin
+    except ImportError as error:
+        raise MissingExtraError("documents", "Reading Markdown") from error
+    parser = MarkdownIt("commonmark", {"store_labels": True}).enable(["table", "strikethrough"])
+    return parser.use(front_matter_plugin).use(footnote_plugin, inline=False, move_to_end=False)
+
+
+def _located(tokens: Sequence[Any], lines: Sequence[str]) -> Iterator[tuple[Any, _Place]]:
+    """Inline tokens with the place of their content in the lines."""
+    in_table, column, row = False, 0, -1
+    for token in tokens:
+        if token.type in ("table_open", "table_close"):
+            in_table = token.type == "table_open"
+        if token.type != "inline" or not token.content.strip() or token.map is None:
+            continue
+        first, behind = token.map
+        if in_table:
+            column = column if row == first else 0
+            row = first
+            start = lines[first].find(token.content, column)
+            column = end = start + len(token.content)
+            behind = first + 1
+        else:
+            content = token.content.split("\n")
+            behind = first + len(content)
+            start = lines[first].find(content[0])
+            end = lines[behind - 1].rfind(content[-1]) + len(content[-1])
+        if start >= 0 and end >= 0:
+            if found := _TASK.match(token.content):
+                start += found.end()
+                token = _without(token, found.end())
+            yield token, _Place(first, behind, start, end, in_table)
+
+
+def _without(token: Any, length: int) -> Any:
+    """The token without its first characters, which are text and no words."""
+    for child in token.children:
+        if child.type == "text":
+            child.content = child.content[length:] if len(child.content) >= length else ""
+            break
+    return token
+
+
+def _markup(token: Any) -> Markup:
+    builder = TextBuilder()
+    waiting: list[Element] = []
+    for child in token.children or ():
+        if child.type == "text":
+            builder.add(child.content)
+        elif child.type == "softbreak":
+            builder.part()
+        elif child.type.endswith("_open"):
+            waiting.append(_element(child, child.type.removesuffix("_open")))
+            builder.start(waiting[-1])
+        elif child.type.endswith("_close"):
+            builder.end(waiting.pop())
+        elif child.type == "code_inline":
+            element = _element(child, "code")
+            builder.start(element)
+            builder.add(child.content)
+            builder.end(element)
+        elif child.type == "html_inline":
+            _html(builder, child.content)
+        elif child.type == "footnote_ref":
+            mark = f"[^{child.meta['label']}]"
+            builder.point(Element(mark, {}, alone=True, code=(mark, "")))
+        else:  # image, hardbreak
+            if child.type == "hardbreak":
+                builder.part()
+            builder.point(Element(child.type, {}, alone=True, origin=child))
+    return trimmed(builder.built())
+
+
+def _element(token: Any, name: str) -> Element:
+    return Element(name, {}, nests=name not in ("link", "code"), may_be_empty=False, origin=token)
+
+
+def _html(builder: TextBuilder, tag: str) -> None:
+    """A tag of HTML among the words: an element, if its end tag comes, else a point."""
+    if ending := re.fullmatch(r"</([A-Za-z][\w-]*)\s*>", tag):
+        partner = builder.begun(f"<{ending[1].lower()}>", "")
+        if partner is not None and partner.code is not None:
+            partner.code = (partner.code[0], tag)
+            builder.finish(partner)
+            return
+    name = re.match(r"<([A-Za-z][\w-]*)", tag)
+    element = Element(f"<{name[1].lower()}>" if name else tag, {}, alone=True, code=(tag, ""))
+    if name and not tag.endswith("/>"):
+        builder.begin(element)
+    else:
+        builder.point(element)
+
+
+def _around_nothing(one: Piece, two: Piece) -> bool:
+    """Whether two pieces are the two ends of an element of Markdown without words: it cannot be written."""
+    if isinstance(one, str) or one.part is not Part.OPEN or one.element.code is not None:
+        return False
+    return two == Tag(one.element, Part.CLOSE)
+
+
+def _texts(pieces: Sequence[Piece]) -> Iterator[tuple[Element, str]]:
+    """Each part of an element with the text it stands around."""
+    open_parts: list[tuple[Element, list[str]]] = []
+    for piece in pieces:
+        if isinstance(piece, str):
+            for _, texts in open_parts:
+                texts.append(piece)
+        elif piece.part is Part.OPEN:
+            open_parts.append((piece.element, []))
+        elif piece.part is Part.CLOSE:
+            [last] = [n for n, (element, _) in enumerate(open_parts) if element is piece.element][-1:]
+            element, texts = open_parts.pop(last)
+            if texts:
+                yield element, "".join(texts)
+
+
+def _writable(pieces: Sequence[Piece]) -> tuple[list[Piece], list[str]]:
+    """Pieces that Markdown can write, and the names of elements it cannot: those around nothing, and within code."""
+    kept: list[Piece] = []
+    lost: list[str] = []
+    inside: Element | None = None
+    waiting: list[Piece] = []
+    for piece in pieces:
+        if isinstance(piece, str):
+            kept.append(piece)
+        elif inside is not None and piece.element is not inside:
+            if piece.part is Part.WHOLE or piece.element.code is not None:
+                waiting.append(piece)
+            elif piece.part is Part.OPEN:
+                lost.append(piece.element.name)
+        elif kept and _around_nothing(kept[-1], piece):
+            kept.pop()
+            lost.append(piece.element.name)
+        else:
+            kept.append(piece)
+            if piece.element.name == "code":
+                inside = piece.element if piece.part is Part.OPEN else None
+                if inside is None:
+                    kept, waiting = kept + waiting, []
+    return kept, lost
+
+
+def _written(pieces: Sequence[Piece], html: set[int], *, in_table: bool) -> str:
+    """Pieces as Markdown; elements in `html` by tags of HTML."""
+    written: list[str] = []
+    code = False
+    for number, piece in enumerate(pieces):
+        if isinstance(piece, str):
+            text = piece if code else escaped(piece, at_start=not "".join(written).strip())
+            written.append(text.replace("|", "\\|") if in_table else text)
+            continue
+        if piece.element.name == "code":
+            code = piece.part is Part.OPEN
+        following = pieces[number + 1] if number + 1 < len(pieces) else ""
+        written.append(_sign(piece, following, in_html=id(piece.element) in html))
+    return "".join(written)
+
+
+def _sign(tag: Tag, following: Piece, *, in_html: bool) -> str:
+    element, token = tag.element, tag.element.origin
+    if element.code is not None:
+        return (
+            element.code[1]
+            if tag.part is Part.CLOSE
+            else "".join(element.code if tag.part is Part.WHOLE else element.code[:1])
+        )
+    if element.name == "hardbreak":
+        return "<br>"  # one line stays one line
+    if element.name == "image":
+        return f"![{escaped(token.content)}]{_address(token, 'src')}"
+    if element.name == "link":
+        if token.markup == "autolink":
+            return "<" if tag.part is Part.OPEN else ">"
+        return "[" if tag.part is Part.OPEN else f"]{_address(token, 'href')}"
+    if in_html:
+        return f"<{'/' if tag.part is Part.CLOSE else ''}{_IN_HTML[element.name]}>"
+    if element.name == "code":
+        ticks = "`" * (
+            1 + max((len(run) for run in re.findall("`+", following if isinstance(following, str) else "")), default=0)
+        )
+        return token.markup if len(token.markup) >= len(ticks) else ticks
+    return str(token.markup)
+
+
+def _address(token: Any, name: str) -> str:
+    if label := token.meta.get("label"):
+        return f"[{label.lower()}]"
+    address, title = token.attrGet(name) or "", token.attrGet("title")
+    address = f"<{address}>" if re.search(r"[\s()]", address) or not address else address
+    return f'({address} "{title.replace(chr(34), chr(92) + chr(34))}")' if title else f"({address})"
+
+
+def escaped(text: str, *, at_start: bool = False) -> str:
+    """Text with the characters escaped that Markdown would take for its own."""
+    text = _SPECIAL.sub(lambda match: "\\" + match.group(), text)
+    if at_start:
+        text = (
+            _AT_START.sub(lambda match: f"\\{match[1]}" if match[1] else f"{match[2]}\\{match[3]}", text, count=1)
+            if _AT_START.match(text)
+            else text
+        )
+    return text

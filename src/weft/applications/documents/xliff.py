@@ -1,0 +1,169 @@
+"""XLIFF 1.2 and 2.x, the files of translation tools: sources with inline codes, and targets beside them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from weft.applications.arranging import Piece
+from weft.applications.documents.inline import DocumentSegment, Languages
+from weft.applications.documents.trees import (
+    InlineContent,
+    Role,
+    append_pieces,
+    contents,
+    emptied,
+    local_name,
+    lxml_etree,
+    parse_xml,
+    xml_bytes,
+)
+from weft.applications.markup import Element
+from weft.errors import FormatError
+
+# Elements around words; everything else among words stands for code.
+_AROUND = frozenset({"g", "pc", "mrk", "hi"})
+# What a target says of itself before it is translated.
+_UNTRANSLATED = frozenset({"new", "needs-translation", "initial"})
+
+
+def inline_codes() -> InlineContent:
+    """How XLIFF and TMX write inline content."""
+    return InlineContent(_element_of, _role_of)
+
+
+def _element_of(node: Any) -> Element:
+    name = local_name(node) or "!--"
+    return Element(name, dict(node.attrib) if name != "!--" else {}, cuttable=name == "hi")
+
+
+def _role_of(node: Any) -> Role:
+    return Role.AROUND if local_name(node) in _AROUND else Role.CODE
+
+
+def segment_of(inline: InlineContent, source: Any, target: Any | None) -> DocumentSegment:
+    """A segment with the translation that stands beside it, if one does."""
+    markup = inline.markup(contents(source))
+    given = None if target is None else inline.markup(contents(target))
+    if given is None or not given.text.strip():
+        return DocumentSegment(markup)
+    wanted, found = (
+        Counter((item.name, item.attributes.get("id")) for item in side.elements) for side in (markup, given)
+    )
+    return DocumentSegment(markup, given.text.strip(), done=wanted == found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """Where a source stands, and where its target goes: into `holder`, after the last of `after`."""
+
+    source: Any
+    holder: Any
+    after: tuple[str, ...]
+    key: str | None = None
+
+
+class XliffDocument:
+    """An XLIFF file."""
+
+    def __init__(self, data: bytes, name: str, languages: Languages) -> None:
+        self._tree = parse_xml(data, name)
+        root = self._tree.getroot()
+        version = root.get("version", "")
+        if local_name(root) != "xliff" or version[:2] not in ("1.", "2."):
+            raise FormatError(name, None, "expected an <xliff> of version 1.2 or 2.x.")
+        self._languages = languages
+        self._second = version.startswith("2.")
+        self._inline = inline_codes()
+        units = [
+            unit for unit in (_segments(root) if self._second else _trans_units(root)) if _translatable(unit.holder)
+        ]
+        found = [(unit, segment_of(self._inline, unit.source, self._target(unit))) for unit in units]
+        self._units = [unit for unit, segment in found if segment.text]
+        self.segments = [segment for _, segment in found if segment.text]
+
+    def _target(self, unit: _Unit) -> Any | None:
+        target = _child(unit.holder, "target")
+        if unit.key is None or target is None:
+            return target
+        return next((node for node in target.iter() if _is_segment(node) and node.get("mid") == unit.key), None)
+
+    def fill(self, number: int, pieces: Sequence[Piece]) -> list[str]:
+        """Write the target of a unit."""
+        unit = self._units[number]
+        target = self._target(unit)
+        if target is None:
+            target = _new_target(unit)
+        emptied(target)
+        append_pieces(target, pieces, move=False)
+        for node in (target, unit.holder):
+            if node.get("state") in _UNTRANSLATED:
+                node.set("state", "translated")
+        return []
+
+    def written(self) -> bytes:
+        """The file."""
+        root = self._tree.getroot()
+        if self._second and root.get("trgLang") is None:
+            root.set("trgLang", self._languages.target or "und")
+        elif not self._second and self._languages.target is not None:
+            for file in root.iter("{*}file"):
+                file.set("target-language", self._languages.target)
+        return xml_bytes(self._tree)
+
+
+def _trans_units(root: Any) -> Iterator[_Unit]:
+    """The units of XLIFF 1.2; one that is segmented gives its segments."""
+    for holder in root.iter("{*}trans-unit"):
+        source, segmented = _child(holder, "source"), _child(holder, "seg-source")
+        if source is None:
+            continue
+        parts = [] if segmented is None else [node for node in segmented.iter() if _is_segment(node)]
+        for part in parts:
+            yield _Unit(part, holder, ("source", "seg-source"), part.get("mid", ""))
+        if not parts:
+            yield _Unit(source, holder, ("source", "seg-source"))
+
+
+def _segments(root: Any) -> Iterator[_Unit]:
+    """The segments of XLIFF 2."""
+    for holder in root.iter("{*}segment"):
+        source = _child(holder, "source")
+        if source is not None:
+            yield _Unit(source, holder, ("source",))
+
+
+def _is_segment(node: Any) -> bool:
+    return local_name(node) == "mrk" and node.get("mtype") == "seg"
+
+
+def _child(node: Any, name: str) -> Any | None:
+    return next((child for child in node if local_name(child) == name), None)
+
+
+def _translatable(node: Any) -> bool:
+    """Whether nothing around it says that it is not to be translated; the innermost word counts."""
+    while node is not None:
+        if node.get("translate") is not None:
+            return bool(node.get("translate") != "no")
+        node = node.getparent()
+    return True
+
+
+def _new_target(unit: _Unit) -> Any:
+    """A target where the schema wants it; a unit in segments gets all of them, the others as they are in the source."""
+    etree = lxml_etree()
+    target = _child(unit.holder, "target")
+    if target is None:
+        last = next(node for name in reversed(unit.after) if (node := _child(unit.holder, name)) is not None)
+        target = etree.Element(f"{{{etree.QName(last).namespace}}}target" if etree.QName(last).namespace else "target")
+        target.tail = last.tail
+        last.addnext(target)
+        # Whitespace between nodes stays where it was: before the target as after it.
+        last.tail = target.tail
+    if unit.key is None:
+        return target
+    node = etree.SubElement(target, unit.source.tag, dict(unit.source.attrib))
+    return node
