@@ -20,7 +20,8 @@ SECTIONS = {
         "aligner": "Aligner",
         "corpus.align": "align_files AlignedFiles",
         "extraction.settings": "ExtractionSettings",
-        "extraction.choices": "Method Scores",
+        "extraction.methods": "Method",
+        "extraction.scores": "Scores",
     },
     "Values": {"types": "SentencePair Link Alignment GoldAlignment"},
     "Files": {

@@ -16,8 +16,9 @@ from weft.encoding.encoder import Encoder, encode_pairs
 from weft.encoding.pending import Pending, in_order
 from weft.encoding.subwords import TokenizedPairs
 from weft.errors import SettingError, chosen
-from weft.extraction.choices import Cost, Scores
 from weft.extraction.extractor import begin as begin_links
+from weft.extraction.methods import Cost
+from weft.extraction.scores import Scores
 from weft.extraction.settings import ExtractionSettings
 from weft.extraction.similarity import cosines, dot_products
 from weft.models.known import DEFAULT_MODEL

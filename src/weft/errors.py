@@ -72,9 +72,13 @@ def chosen(name: str, kind: type[Choice], value: object) -> Choice:
     try:
         return kind(value)
     except ValueError as error:
-        raise SettingError(
-            f"`{name}` must be one of {', '.join(kind)}, got {value!r}.{_nearest(value, kind)}"
-        ) from error
+        raise SettingError(not_among(name, kind, value)) from error
+
+
+def not_among(name: str, known: Iterable[str], value: object) -> str:
+    """What to say of a setting that must have one of the known values and has another."""
+    known = list(known)
+    return f"`{name}` must be one of {', '.join(known)}, got {value!r}.{_nearest(value, known)}"
 
 
 def check_names(given: Iterable[str], known: Iterable[str], what: str = "setting") -> None:

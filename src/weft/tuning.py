@@ -11,20 +11,16 @@ import numpy as np
 from weft.encoding.encoder import Encoded, Encoder, encode_pairs
 from weft.encoding.subwords import IntArray
 from weft.errors import WeftError
-from weft.extraction.choices import Method, Scores
+from weft.extraction.calibration import Calibration
 from weft.extraction.extractor import extract
+from weft.extraction.methods import METHODS
+from weft.extraction.scores import Scores
 from weft.extraction.settings import ExtractionSettings
-from weft.extraction.words import Calibration
 from weft.scoring.corpus import score
 from weft.text.gold import GoldFile, read_sentences
 from weft.types import GoldAlignment, SentencePair
 
 FEWEST_LINKS = 100
-THRESHOLDS = {
-    Method.SOFTMAX: (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5),
-    Method.ENTMAX: (0.0, 0.01, 0.05, 0.1, 0.2, 0.3),
-    Method.OT: (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5),
-}
 # Off, and similarities around those that weft-mini gives to links.
 NULLS = (None, 10.0, 12.0, 14.0, 15.0, 16.0, 18.0, 20.0)
 
@@ -80,7 +76,7 @@ _Encoded = list[tuple[Encoded, IntArray]]
 def tune(
     load: Callable[[int | None], Encoder],
     layers: Sequence[int | None],
-    methods: Sequence[Method],
+    methods: Sequence[str],
     dev_sets: Sequence[DevSet],
     *,
     base: ExtractionSettings,
@@ -131,11 +127,11 @@ def _tried(
 
 
 def _combinations(
-    methods: Sequence[Method], nulls: Sequence[float | None], base: ExtractionSettings
+    methods: Sequence[str], nulls: Sequence[float | None], base: ExtractionSettings
 ) -> Iterable[ExtractionSettings]:
     for method in methods:
         for null in nulls:
-            for threshold in THRESHOLDS.get(method, (None,)):
+            for threshold in METHODS[method].trial_thresholds or (None,):
                 yield replace(base, method=method, threshold=threshold, null=null, calibration=None)
 
 

@@ -12,7 +12,7 @@ from weft import Aligner, Alignment, Link, SentencePair
 from weft.encoding.encoder import encode_pairs
 from weft.encoding.onnx import OnnxEncoder
 from weft.errors import FormatError, SettingError, WeftError
-from weft.extraction.words import Calibration
+from weft.extraction.calibration import Calibration
 from weft.text.pairs import NOTHING
 from weft.viewing.desk import remembering
 

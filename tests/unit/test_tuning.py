@@ -5,10 +5,10 @@ import pytest
 
 from models import SENTENCES
 from weft.errors import FormatError, LineCountError, WeftError
-from weft.extraction.choices import Method
+from weft.extraction.methods import METHODS
 from weft.extraction.settings import ExtractionSettings
 from weft.models.load import load_encoder
-from weft.tuning import NULLS, THRESHOLDS, DevSet, calibration_error, tune
+from weft.tuning import NULLS, DevSet, calibration_error, tune
 
 
 def write_dev(prefix, source, target, links):
@@ -30,12 +30,12 @@ def test_everything_is_tried_and_the_best_is_chosen_and_calibrated(tiny_bert, sa
     tuned = tune(
         lambda layer: load_encoder(tiny_bert, layer=layer)[0],
         [0, 1, 2, 3],
-        [Method.SOFTMAX, Method.ITERMAX],
+        ["softmax", "itermax"],
         [DevSet.read(same_words)],
         base=ExtractionSettings(),
         report=trials.append,
     )
-    assert len(trials) >= 4 * (len(THRESHOLDS[Method.SOFTMAX]) + 1) + len(NULLS) - 1
+    assert len(trials) >= 4 * (len(METHODS["softmax"].trial_thresholds) + 1) + len(NULLS) - 1
     assert {trial.settings.null for trial in trials} == set(NULLS)
     assert tuned.best.mean_aer == min(trial.mean_aer for trial in trials)
     assert tuned.best.mean_aer < 5
@@ -48,7 +48,7 @@ def test_nulls_are_tried_with_the_best_layer_and_method_only(tiny_bert, same_wor
     tuned = tune(
         lambda layer: load_encoder(tiny_bert, layer=layer)[0],
         [1, 2],
-        [Method.ARGMAX],
+        ["argmax"],
         [DevSet.read(same_words)],
         base=ExtractionSettings(null=3),
         nulls=[None, -1000, 1e6],
@@ -83,7 +83,7 @@ def test_gold_that_points_behind_a_sentence_is_refused(tmp_path):
 def test_a_handful_of_links_is_no_calibration(tiny_bert, tmp_path):
     dev = DevSet.read(write_dev(tmp_path / "dev", ["das ist"], ["das ist"], ["0-0 1-1"]))
     encoder = load_encoder(tiny_bert, layer=1)[0]
-    tuned = tune(lambda layer: encoder, [1], [Method.ITERMAX], [dev], base=ExtractionSettings())
+    tuned = tune(lambda layer: encoder, [1], ["itermax"], [dev], base=ExtractionSettings())
     assert tuned.best.settings.calibration is None
     assert tuned.error_after is None
 

@@ -15,7 +15,7 @@ from weft.applications.projection import Gaps, Projected, Reason, Span, project_
 from weft.applications.spans import Unit, read_span_records, write_spans
 from weft.applications.tagging import BAD_MARKUP, project_markup, read_markup
 from weft.errors import FormatError
-from weft.extraction.choices import Scores
+from weft.extraction.scores import Scores
 from weft.text.lines import OnError, Path, decode, display_name, read_lines, read_two_together
 from weft.text.pairs import PairFormat
 from weft.text.segment import Segmenter

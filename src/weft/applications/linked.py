@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from weft.extraction.choices import Scores
+from weft.extraction.scores import Scores
 from weft.text.gold import check_range
 from weft.text.lines import Path, display_name, read_two_together
 from weft.text.links import LinkFormat, read_numbered_links

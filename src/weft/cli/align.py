@@ -42,7 +42,7 @@ from weft.cli.progress import counting
 from weft.corpus.align import align_files
 from weft.corpus.job import Engine
 from weft.corpus.records import OutputFormat
-from weft.extraction.choices import Scores
+from weft.extraction.scores import Scores
 from weft.text.pairs import PairFormat
 
 

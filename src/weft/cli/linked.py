@@ -98,7 +98,7 @@ def linked_pairs(
 ) -> Iterator[tuple[SentencePair, Alignment]]:
     """Each pair of the input with its links, line by line; `calibrated` asks an aligner for probabilities too."""
     from weft.applications.linked import with_links
-    from weft.extraction.choices import Scores
+    from weft.extraction.scores import Scores
 
     pairs = read_pairs(sentences, others, format=format, on_error=on_error)
     scores = Scores.CALIBRATED if calibrated else Scores.NONE

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from weft.corpus.job import Engine
-from weft.extraction.choices import Cost, Method
+from weft.extraction.methods import METHODS, Cost
 from weft.extraction.symmetrize import Symmetrization
 from weft.text.pairs import PairFormat
 
@@ -66,9 +66,23 @@ BatchTokensOption = Annotated[
     ),
 ]
 
+
+def _method(name: str) -> str:
+    if name not in METHODS:
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, METHODS))}.")
+    return name
+
+
 MethodOption = Annotated[
-    Method | None,
-    typer.Option(help="How links are taken.", show_default=f"{OWN}, or softmax", rich_help_panel=LINKS),
+    str | None,
+    typer.Option(
+        parser=_method,
+        metavar=f"[{'|'.join(METHODS)}]",
+        autocompletion=lambda: list(METHODS),
+        help="How links are taken.",
+        show_default=f"{OWN}, or softmax",
+        rich_help_panel=LINKS,
+    ),
 ]
 ThresholdOption = Annotated[
     float | None,

@@ -27,7 +27,6 @@ from weft.cli.options import (
 from weft.cli.output import only_one_stdin, open_output, say
 from weft.cli.score import GoldBase
 from weft.errors import SettingError, WeftError
-from weft.extraction.choices import Method
 from weft.text.lines import rereadable
 from weft.text.pairs import PairFormat
 
@@ -204,7 +203,7 @@ def _read(
         )
 
 
-def _aligner(model: Model, device: str, method: Method | None, threshold: float | None) -> Aligner:
+def _aligner(model: Model, device: str, method: str | None, threshold: float | None) -> Aligner:
     from weft.aligner import Aligner
 
     return Aligner.from_pretrained(model.name, layer=model.layer, device=device, method=method, threshold=threshold)

@@ -24,7 +24,7 @@ from weft.corpus.job import (
 )
 from weft.corpus.records import OutputFormat, cut_records
 from weft.errors import FormatError, SettingError
-from weft.extraction.choices import Scores
+from weft.extraction.scores import Scores
 from weft.text.fields import PairFields
 from weft.text.files import Write, writing
 from weft.text.lines import STDIN

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from weft.corpus.records import AlignedChunk, Chunk, OutputFormat, Record, read_records, record_writer
 from weft.errors import FormatError
-from weft.extraction.choices import Method, Scores
+from weft.extraction.methods import METHODS
+from weft.extraction.scores import Scores
 from weft.text.fields import PairFields
 from weft.text.files import Write
 from weft.text.pairs import PLAIN, PairFormat
@@ -27,14 +28,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 OnBadLine = Callable[[FormatError], object]
-
-# Which options mean something to which methods.
-_USED_BY = {
-    "threshold": (Method.SOFTMAX, Method.ENTMAX, Method.OT),
-    "alpha": (Method.ENTMAX,),
-    "cost": (Method.OT,),
-    "symmetrize": (Method.SOFTMAX, Method.ENTMAX, Method.ARGMAX),
-}
 
 
 class Engine(StrEnum):
@@ -189,8 +182,8 @@ class LoadedJob:
         job, settings = self._job, self._aligner.settings
         remarks = [
             f"`{name}` has no effect with the method {settings.method}."
-            for name, methods in _USED_BY.items()
-            if job.settings.get(name) is not None and settings.method not in methods
+            for name in ("threshold", "alpha", "cost", "symmetrize")
+            if job.settings.get(name) is not None and not METHODS[settings.method].uses(name)
         ]
         if job.scores is Scores.CALIBRATED and settings.calibration is None:
             missing = f"this model has no calibration for the method {settings.method}"

@@ -9,20 +9,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import repeat
-from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, to_device
 
+from weft.arrays import IntArray, LinkColumn, Marks, States, WordNumbers
 from weft.encoding.batches import cell_batches
 from weft.encoding.encoder import Encoded
-from weft.encoding.subwords import IntArray
 from weft.encoding.transfer import beside, is_on_host
 from weft.extraction import strips
-from weft.extraction.choices import Method, Scores
-from weft.extraction.matching import argmax_links, itermax_links, matching_links
+from weft.extraction.comparison import Comparison
+from weft.extraction.methods import METHODS, above_null, chosen_links
+from weft.extraction.scores import Scores
 from weft.extraction.settings import ExtractionSettings
-from weft.extraction.similarity import MASKED, cosines, dot_products, entmax, relative_plan, transport
 from weft.extraction.symmetrize import Symmetrization, symmetrize
 from weft.extraction.words import WordLinks, dense_word_links, raw_scores, scores_against_null, word_links
 from weft.types import Alignment, Link
@@ -31,7 +30,6 @@ from weft.types import Alignment, Link
 BATCH_CELLS, DEVICE_BATCH_CELLS = 1 << 17, 1 << 23
 STRIP_CELLS = 1 << 22
 _USUAL_WORDS = 128
-_ONE_SET = (Method.ITERMAX, Method.MATCH)
 # What `Link._make` does without its frames: corpora have billions of links.
 _new_link: Callable[[Iterable[object]], Link] = partial(tuple.__new__, Link)
 
@@ -72,7 +70,12 @@ def begin(
 
 
 def _begin_batch(
-    encoded: Encoded, words: Any, pairs: IntArray, shapes: IntArray, settings: ExtractionSettings, scores: Scores | str
+    encoded: Encoded,
+    words: LinkColumn,
+    pairs: IntArray,
+    shapes: IntArray,
+    settings: ExtractionSettings,
+    scores: Scores | str,
 ) -> Callable[[], WordLinks]:
     """How to get the links of pairs (b, 2) of like shape; a device that has to give no scores begins at once.
 
@@ -84,7 +87,7 @@ def _begin_batch(
         return partial(strips.extract_pair, encoded, (first, second), settings, with_scores=with_scores)
     if with_scores or is_on_host(encoded.states):
         return partial(_extract_batch, encoded, words, pairs, settings, with_scores=with_scores)
-    batch = _compared(encoded, words, pairs, settings)
+    batch = _linked(encoded, words, pairs, settings)
     return dense_word_links(batch.links, batch.source.words, batch.target.words, encoded.n_words[pairs])
 
 
@@ -92,23 +95,22 @@ def _begin_batch(
 class _Side:
     """One side of a batch, padded: states (b, n, d), which positions are real (b, n), and their words (b, n)."""
 
-    states: Any
-    real: Any
-    words: Any
+    states: States
+    real: WordNumbers
+    words: WordNumbers
 
 
 @dataclass(frozen=True, slots=True)
-class _Compared:
-    """A batch whose subwords are linked: both sides, and of shape (b, n, m) what is real, similarities and links."""
+class _Linked:
+    """A batch whose subwords are linked: both sides, their comparison, and the links of shape (b, n, m)."""
 
     source: _Side
     target: _Side
-    valid: Any
-    products: Any
-    links: Any
+    compared: Comparison
+    links: Marks
 
 
-def _side(encoded: Encoded, words: Any, sentences: IntArray) -> _Side:
+def _side(encoded: Encoded, words: LinkColumn, sentences: IntArray) -> _Side:
     states, lengths = encoded.states, encoded.lengths[sentences]
     xp = array_namespace(states)
     steps = xp.arange(int(lengths.max()), device=getattr(states, "device", None))
@@ -117,63 +119,38 @@ def _side(encoded: Encoded, words: Any, sentences: IntArray) -> _Side:
     return _Side(states[rows], real, words[rows])
 
 
-def _compared(encoded: Encoded, words: Any, pairs: IntArray, settings: ExtractionSettings) -> _Compared:
+def _linked(encoded: Encoded, words: LinkColumn, pairs: IntArray, settings: ExtractionSettings) -> _Linked:
     source, target = (_side(encoded, words, pairs[:, side]) for side in (0, 1))
-    xp = array_namespace(source.states)
-    valid = source.real[:, :, None] & target.real[:, None, :]
-    products = dot_products(source.states, target.states)
-    products = xp.where(valid, products, xp.full_like(products, MASKED))
-    if settings.method in _ONE_SET:
-        links = _above_null(_competing(source, target, valid, settings.method), products, settings.null)
-    else:
-        forward, backward = _directions(source, target, products, valid, settings)
-        links = _combined(forward, backward, settings.symmetrize)
-    return _Compared(source, target, valid, products, links)
+    compared = Comparison(source.states, target.states, source.real[:, :, None] & target.real[:, None, :])
+    return _Linked(source, target, compared, subword_links(compared, settings))
+
+
+def subword_links(compared: Comparison, settings: ExtractionSettings) -> Marks:
+    """The links that a method finds, both directions combined."""
+    method = METHODS[settings.method]
+    if method.find:
+        return above_null(method.find(compared, settings), compared, settings)
+    forward, backward = (chosen_links(compared, axis, settings) for axis in (2, 1))
+    return _combined(forward, backward, settings.symmetrize)
 
 
 def _extract_batch(
-    encoded: Encoded, words: Any, pairs: IntArray, settings: ExtractionSettings, *, with_scores: bool
+    encoded: Encoded, words: LinkColumn, pairs: IntArray, settings: ExtractionSettings, *, with_scores: bool
 ) -> WordLinks:
-    batch = _compared(encoded, words, pairs, settings)
+    batch = _linked(encoded, words, pairs, settings)
     pair, row, column = array_namespace(batch.links).nonzero(batch.links)
-    scores = _scores(batch, (pair, row, column), settings.null) if with_scores else None
+    scores = _scores(batch.compared, (pair, row, column), settings.null) if with_scores else None
     return word_links(pair, batch.source.words[pair, row], batch.target.words[pair, column], scores)
 
 
-def _scores(batch: _Compared, links: tuple[Any, Any, Any], null: float | None) -> Any:
-    """The raw scores of links that are given as pairs, rows and columns; all of shape (links,)."""
+def _scores(compared: Comparison, links: tuple[LinkColumn, LinkColumn, LinkColumn], null: float | None) -> LinkColumn:
+    """The raw scores of links that are given as pairs, rows and columns."""
     if null is None:
-        return raw_scores(batch.products, batch.valid)[links]
-    return scores_against_null(batch.products[links], null)
+        return raw_scores(compared.products, compared.valid)[links]
+    return scores_against_null(compared.products[links], null)
 
 
-def _competing(source: _Side, target: _Side, valid: Any, method: Method) -> Any:
-    similarities = (cosines(source.states, target.states) + 1) / 2
-    return (itermax_links if method is Method.ITERMAX else matching_links)(similarities, valid)
-
-
-def _directions(
-    source: _Side, target: _Side, products: Any, valid: Any, settings: ExtractionSettings
-) -> tuple[Any, Any]:
-    """Source-to-target and target-to-source links, both of shape (b, n, m): S_xy > c and S_yxᵀ > c."""
-    threshold, null = settings.effective_threshold, settings.null
-    if settings.method is Method.ARGMAX:
-        forward, backward = argmax_links((cosines(source.states, target.states) + 1) / 2, valid)
-        return _above_null(forward, products, null), _above_null(backward, products, null)
-    if settings.method is Method.OT:
-        plan = relative_plan(transport(source.states, target.states, valid, cost=settings.cost), valid)
-        links = _above_null((plan > threshold) & valid, products, null)
-        return links, links
-    there, back = (entmax(products, axis=axis, alpha=settings.exponent, null=null) for axis in (2, 1))
-    return (there > threshold) & valid, (back > threshold) & valid
-
-
-def _above_null(links: Any, products: Any, null: float | None) -> Any:
-    """The links whose dot product beats the null: what it means where no probabilities are shared out."""
-    return links if null is None else links & (products > null)
-
-
-def _combined(forward: Any, backward: Any, method: Symmetrization) -> Any:
+def _combined(forward: Marks, backward: Marks, method: Symmetrization) -> Marks:
     """The simple heuristics where the arrays are; the growing ones visit links one by one, on the host."""
     if method is Symmetrization.INTERSECTION:
         return forward & backward

@@ -6,14 +6,12 @@ import math
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from weft.errors import SettingError, check_names, chosen
-from weft.extraction.choices import Cost, Method
+from weft.errors import SettingError, check_names, chosen, not_among
+from weft.extraction.calibration import Calibration
+from weft.extraction.methods import METHODS, Cost
 from weft.extraction.symmetrize import Symmetrization
-from weft.extraction.words import Calibration
 
-# The paper's thresholds; for optimal transport ours is relative to the words' masses (docs/methods.md).
 LARGEST_ALPHA = 100
-DEFAULT_THRESHOLDS = {Method.SOFTMAX: 0.001, Method.ENTMAX: 0.0, Method.OT: 0.3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +19,7 @@ class ExtractionSettings:
     """The method and its parameters.
 
     Attributes:
-        method: how similarities become links.
+        method: how similarities become links, a name from `METHODS`.
         threshold: what both directions must exceed, 0 to 1; None for the method's own default.
         alpha: the α of entmax.
         cost: the cost of optimal transport.
@@ -31,7 +29,7 @@ class ExtractionSettings:
             None, `off` or minus infinity for no such word.
     """
 
-    method: Method = Method.SOFTMAX
+    method: str = "softmax"
     threshold: float | None = None
     alpha: float = 1.5
     cost: Cost = Cost.COSINE
@@ -44,7 +42,9 @@ class ExtractionSettings:
             object.__setattr__(self, "null", None)
         elif self.null is not None and not _is_number(self.null):
             raise SettingError(f"`null` must be a number or off, got {self.null}.")
-        for name, kind in (("method", Method), ("cost", Cost), ("symmetrize", Symmetrization)):
+        if self.method not in METHODS:
+            raise SettingError(not_among("method", METHODS, self.method))
+        for name, kind in (("cost", Cost), ("symmetrize", Symmetrization)):
             object.__setattr__(self, name, chosen(name, kind, getattr(self, name)))
         if self.threshold is not None and not (_is_number(self.threshold) and 0 <= self.threshold <= 1):
             raise SettingError(f"`threshold` must be between 0 and 1, got {self.threshold}.")
@@ -58,13 +58,13 @@ class ExtractionSettings:
         """The threshold given, or the method's default. Entmax with α = 1 is softmax and never gives a zero."""
         if self.threshold is not None:
             return self.threshold
-        method = Method.SOFTMAX if self.method is Method.ENTMAX and self.alpha == 1 else self.method
-        return DEFAULT_THRESHOLDS.get(method, 0.0)
+        method = "softmax" if self.method == "entmax" and self.alpha == 1 else self.method
+        return METHODS[method].threshold or 0.0
 
     @property
     def exponent(self) -> float:
         """The α that normalises: softmax is 1-entmax."""
-        return self.alpha if self.method is Method.ENTMAX else 1.0
+        return self.alpha if self.method == "entmax" else 1.0
 
     def updated(self, **changes: Any) -> ExtractionSettings:
         """A copy with the changes that are not None.
@@ -87,8 +87,8 @@ class ExtractionSettings:
         return replace(self, calibration=None, null=None)
 
     def _way(self) -> tuple[object, ...]:
-        """The method with the parameter that means something to it."""
-        return self.method, {Method.ENTMAX: self.alpha, Method.OT: self.cost}.get(self.method)
+        """The method with the parameters that mean something to it."""
+        return self.method, *(getattr(self, option) for option in METHODS[self.method].options)
 
     def to_json(self) -> dict[str, Any]:
         """The settings as `weft.json` holds them; what is not set is left out."""

@@ -10,32 +10,33 @@ from typing import Any
 
 from array_api_compat import array_namespace, is_torch_array
 
+from weft.arrays import Cells, Marks, States
 from weft.errors import MissingExtraError
-from weft.extraction.choices import Cost
+from weft.extraction.methods import Cost
 
 # Finite on purpose: a row that is -inf throughout has no softmax, and entmax raises for it.
 MASKED = -1e30
 SINKHORN_REGULARISATION = 0.05
 
 
-def dot_products(source: Any, target: Any) -> Any:
+def dot_products(source: States, target: States) -> Cells:
     """S = h_x h_yᵀ (section 2.1). Shapes: (b, n, d), (b, m, d) to (b, n, m)."""
     xp = array_namespace(source)
     return xp.matmul(source, xp.matrix_transpose(target))
 
 
-def cosines(source: Any, target: Any) -> Any:
+def cosines(source: States, target: States) -> Cells:
     """Cosine similarities. Shapes: (b, n, d), (b, m, d) to (b, n, m)."""
     return dot_products(_unit(source), _unit(target))
 
 
-def _unit(states: Any) -> Any:
+def _unit(states: States) -> States:
     xp = array_namespace(states)
     norms = xp.linalg.vector_norm(states, axis=-1, keepdims=True)
     return states / xp.where(norms > 0, norms, xp.ones_like(norms))
 
 
-def distances(source: Any, target: Any) -> Any:
+def distances(source: States, target: States) -> Cells:
     """Euclidean distances. Shapes: (b, n, d), (b, m, d) to (b, n, m)."""
     xp = array_namespace(source)
     squares = [xp.sum(states * states, axis=-1) for states in (source, target)]
@@ -138,7 +139,9 @@ def _entmax15(scores: Any, *, axis: int, null: float | None) -> Any:
     return above * above
 
 
-def transport(source: Any, target: Any, valid: Any, *, cost: Cost | str, regularisation: float | None = None) -> Any:
+def transport(
+    source: States, target: States, valid: Marks, *, cost: Cost | str, regularisation: float | None = None
+) -> Cells:
     """Entropic optimal transport between two uniform distributions (section 2.1), by POT's batched Sinkhorn.
 
     The cost is scaled to [0, 1] over the real cells of each pair.
@@ -174,7 +177,7 @@ def transport(source: Any, target: Any, valid: Any, *, cost: Cost | str, regular
     return solution.plan
 
 
-def relative_plan(plan: Any, valid: Any) -> Any:
+def relative_plan(plan: Cells, valid: Marks) -> Cells:
     """A plan as shares of what could be moved: the smaller of the two words' masses 1/n and 1/m. Shapes (b, n, m).
 
     The plan itself shrinks as sentences grow; its shares lie between 0 and 1 for every length, so that one threshold
@@ -185,13 +188,13 @@ def relative_plan(plan: Any, valid: Any) -> Any:
     return plan * xp.where(sides[0] > sides[1], sides[0], sides[1])[:, None, None]
 
 
-def _cost(source: Any, target: Any, cost: Cost) -> Any:
+def _cost(source: States, target: States, cost: Cost) -> Cells:
     if cost is Cost.COSINE:
         return 1 - cosines(source, target)
     return -dot_products(source, target) if cost is Cost.DOT else distances(source, target)
 
 
-def _scaled(cost: Any, valid: Any) -> Any:
+def _scaled(cost: Cells, valid: Marks) -> Cells:
     """Min-max scaling over each pair's real cells; padding costs 0 and has no mass."""
     xp = array_namespace(cost)
     huge = xp.full_like(cost, -MASKED)

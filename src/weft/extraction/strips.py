@@ -1,37 +1,33 @@
 """Links of one very long sentence pair in bounded memory: the matrix is computed strip by strip and never whole.
 
-Softmax, entmax and argmax look along rows for one direction and along columns for the other, so each direction needs
-only strips of complete rows or columns, and what passes the threshold is little. Itermax, matching and transport need
-the whole matrix, and get it.
+A method that chooses looks along rows for one direction and along columns for the other, so each direction needs only
+strips of complete rows or columns, and what is chosen is little. A method that finds links at once needs the whole
+matrix, and gets it.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 from array_api_compat import array_namespace, to_device
 
+from weft.arrays import FloatArray, IntArray, LinkColumn, States
 from weft.encoding.encoder import Encoded
-from weft.extraction.choices import Method
+from weft.extraction.comparison import Comparison
+from weft.extraction.methods import METHODS, chosen_links
 from weft.extraction.settings import ExtractionSettings
-from weft.extraction.similarity import cosines, dot_products, entmax
 from weft.extraction.symmetrize import Symmetrization, symmetrize
 from weft.extraction.words import WordLinks, harmonic_mean, scores_against_null, word_links
 
-IntArray = npt.NDArray[np.int64]
-
-_BY_STRIPS = (Method.SOFTMAX, Method.ENTMAX, Method.ARGMAX)
 _STRIP_CELLS = 1 << 20
 _GATHERED_LINKS = 1 << 15
 
 
-def suits(shape: tuple[int, int], method: Method, *, limit: int) -> bool:
+def suits(shape: tuple[int, int], method: str, *, limit: int) -> bool:
     """Whether a pair of this shape (subwords) is better taken in strips."""
-    return shape[0] * shape[1] > limit and method in _BY_STRIPS
+    return shape[0] * shape[1] > limit and METHODS[method].choose is not None
 
 
 def extract_pair(
@@ -49,29 +45,23 @@ def extract_pair(
     return word_links(np.zeros_like(rows), words[0][rows], words[1][columns], scores)
 
 
-def _strips(rows: Any, columns: Any, similarity: Callable[[Any, Any], Any]) -> Iterator[tuple[int, Any]]:
-    """Strips of the similarity matrix with the number of their first row; each of shape (1, height, columns)."""
+def _strips(rows: States, columns: States) -> Iterator[tuple[int, Comparison]]:
+    """Strips of the comparison of two sentences, (n, d) and (m, d), with the number of their first row."""
     height = max(1, _STRIP_CELLS // columns.shape[0])
+    xp = array_namespace(rows)
     for first in range(0, rows.shape[0], height):
-        yield first, similarity(rows[None, first : first + height], columns[None])
+        strip = rows[None, first : first + height]
+        valid = xp.ones((1, strip.shape[1], columns.shape[0]), dtype=xp.bool, device=getattr(rows, "device", None))
+        yield first, Comparison(strip, columns[None], valid)
 
 
-def _links(rows: Any, columns: Any, settings: ExtractionSettings) -> tuple[IntArray, IntArray]:
+def _links(rows: States, columns: States, settings: ExtractionSettings) -> tuple[IntArray, IntArray]:
     """The links of one direction, from rows to columns, on the host."""
-    argmax = settings.method is Method.ARGMAX
     # Two growing buffers: small arrays kept from each strip would lie between the large ones and pin their memory.
     found = array("q"), array("q")
-    for first, strip in _strips(rows, columns, cosines if argmax else dot_products):
-        xp = array_namespace(strip)
-        if argmax:
-            best = xp.argmax(strip, axis=2)[0]
-            chosen = (xp.arange(best.shape[0], device=getattr(best, "device", None)), best)
-            if settings.null is not None:
-                above = xp.sum(rows[first + chosen[0]] * columns[best], axis=-1) > settings.null
-                chosen = (chosen[0][above], best[above])
-        else:
-            shares = entmax(strip, axis=2, alpha=settings.exponent, null=settings.null)
-            chosen = xp.nonzero(shares[0] > settings.effective_threshold)
+    for first, strip in _strips(rows, columns):
+        links = chosen_links(strip, 2, settings)[0]
+        chosen = array_namespace(links).nonzero(links)
         row, column = (np.asarray(to_device(index, "cpu"), dtype=np.int64) for index in chosen)
         found[0].frombytes((row + first).tobytes())
         found[1].frombytes(column.tobytes())
@@ -89,7 +79,7 @@ def _combined(forward: IntArray, backward: IntArray, width: int, method: Symmetr
     return np.asarray(kept, dtype=np.int64)
 
 
-def _scores(source: Any, target: Any, rows: IntArray, columns: IntArray, null: float | None) -> npt.NDArray[np.float64]:
+def _scores(source: States, target: States, rows: IntArray, columns: IntArray, null: float | None) -> FloatArray:
     """The raw scores (words.raw_scores, or words.scores_against_null) of the given subword links only."""
     xp, device = array_namespace(source), getattr(source, "device", "cpu")
     n, m = source.shape[0], target.shape[0]
@@ -110,12 +100,12 @@ def _scores(source: Any, target: Any, rows: IntArray, columns: IntArray, null: f
     return scores
 
 
-def _log_totals(rows: Any, columns: Any, temperature: float) -> Any:
+def _log_totals(rows: States, columns: States, temperature: float) -> LinkColumn:
     """The logarithm of each row's softmax denominator, shape (rows,)."""
     xp = array_namespace(rows)
     totals = []
-    for _, strip in _strips(rows, columns, dot_products):
-        scaled = strip[0] / temperature
+    for _, strip in _strips(rows, columns):
+        scaled = strip.products[0] / temperature
         peak = xp.max(scaled, axis=1, keepdims=True)
         totals.append(peak[:, 0] + xp.log(xp.sum(xp.exp(scaled - peak), axis=1)))
     return xp.concat(totals)

@@ -1,27 +1,22 @@
-"""Subword links to word links with their scores, and scores to calibrated probabilities."""
+"""Subword links to word links, and how strong they are."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from array_api_compat import array_namespace, to_device
 
+from weft.arrays import Cells, FloatArray, IntArray, LinkColumn, Marks, WordNumbers
 from weft.encoding.transfer import to_host
 from weft.extraction.similarity import softmax
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
-
 
 # Similarities lie some 5 to 20 above or below the null; divided by this they stay where the logistic curve has a slope.
 _NULL_TEMPERATURE = 4
 
 
-def raw_scores(similarities: Any, valid: Any) -> Any:
+def raw_scores(similarities: Cells, valid: Marks) -> Cells:
     """How strongly two subwords choose each other: the formula of the original awesome-align program.
 
     The dot products are divided by the square root of the other side's length, softmax is taken in both directions,
@@ -35,12 +30,12 @@ def raw_scores(similarities: Any, valid: Any) -> Any:
     return harmonic_mean(there, back)
 
 
-def harmonic_mean(first: Any, second: Any) -> Any:
+def harmonic_mean(first: Cells, second: Cells) -> Cells:
     """The harmonic mean; the small number keeps two zeros from dividing by zero."""
     return 2 * first * second / (first + second + 1e-9)
 
 
-def scores_against_null(similarities: Any, null: float) -> Any:
+def scores_against_null(similarities: Cells, null: float) -> Cells:
     """How much better two subwords go with each other than with nothing, 0 to 1: softmax between just these two.
 
     Where links are taken with a null, this tells right links from wrong ones better than `raw_scores` does, which
@@ -59,10 +54,16 @@ class WordLinks(NamedTuple):
     scores: FloatArray | None
 
 
-def word_links(pair: Any, source: Any, target: Any, scores: Any | None) -> WordLinks:
-    """Links between subwords, given by pair and words, to links between words with their strongest scores.
+def word_links(pair: LinkColumn, source: LinkColumn, target: LinkColumn, scores: LinkColumn | None) -> WordLinks:
+    """Links between subwords to links between words.
 
-    All of shape (links,). The work is done where the arrays are; only its result is moved to the host.
+    The work is done where the arrays are; only its result is moved to the host.
+
+    Args:
+        pair: the pair of each link between subwords.
+        source: the source word.
+        target: the target word.
+        scores: the score; a link between words gets the highest of its subwords' links. None for links without.
     """
     xp = array_namespace(pair)
     if pair.shape[0] == 0:
@@ -85,14 +86,19 @@ def _from_keys(keys: IntArray, height: int, width: int, scores: FloatArray | Non
     return WordLinks(pair, source, target, scores)
 
 
-def dense_word_links(links: Any, source: Any, target: Any, counts: IntArray) -> Callable[[], WordLinks]:
-    """The same for a whole batch, without asking the device how many links there are; what is returned waits for it.
+def dense_word_links(
+    links: Marks, source: WordNumbers, target: WordNumbers, counts: IntArray
+) -> Callable[[], WordLinks]:
+    """A batch of links between subwords to links between words, without asking the device how many there are.
 
     Args:
         links: links between subwords, shape (b, n, m).
         source: the words of source subwords, shape (b, n).
         target: the words of target subwords, shape (b, m).
         counts: how many words the two sides of each pair have, shape (b, 2), on the host.
+
+    Returns:
+        What waits for the device and gives the links.
     """
     xp, device = array_namespace(links), getattr(links, "device", None)
     height, width = counts.max(axis=0).tolist()
@@ -106,7 +112,7 @@ def dense_word_links(links: Any, source: Any, target: Any, counts: IntArray) -> 
     return lambda: _from_keys(np.flatnonzero(matrix()), height, width, None)
 
 
-def _strongest(keys: Any, scores: Any) -> tuple[Any, Any]:
+def _strongest(keys: LinkColumn, scores: LinkColumn) -> tuple[LinkColumn, LinkColumn]:
     """Keep each key once, with its highest score; keys in order. Both of shape (links,).
 
     Sorting twice is the array API's way to take a maximum by group, and it needs no transfer to the host.
@@ -118,32 +124,3 @@ def _strongest(keys: Any, scores: Any) -> tuple[Any, Any]:
     keys, scores = xp.take(keys, by_key), xp.take(scores, by_key)
     last = xp.concat([keys[1:] != keys[:-1], xp.ones_like(keys[:1], dtype=xp.bool)])
     return keys[last], scores[last]
-
-
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """A rising curve from raw scores to the share of links that are right, fitted on a dev set."""
-
-    scores: tuple[float, ...]
-    probabilities: tuple[float, ...]
-
-    def __call__(self, raw: FloatArray) -> FloatArray:
-        """Read probabilities off the curve."""
-        return np.interp(raw, self.scores, self.probabilities)
-
-    @classmethod
-    def fit(cls, raw: FloatArray, right: npt.NDArray[np.bool_], *, knots: int = 32) -> Calibration:
-        """Isotonic regression of right (0 or 1) on the raw score, thinned to a few knots.
-
-        Links are summed into equally full bins first: a curve with one step for each link of a small dev set would
-        learn its accidents.
-        """
-        from scipy.optimize import isotonic_regression
-
-        order = np.argsort(raw, kind="stable")
-        bins = np.array_split(order, max(1, min(knots, len(order) // 20)))
-        centres = [float(np.mean(raw[members])) for members in bins]
-        # One right and one wrong link are added to each bin, so that no bin promises certainty.
-        shares = [(float(np.sum(right[members])) + 1) / (len(members) + 2) for members in bins]
-        curve = isotonic_regression(shares, weights=[len(members) for members in bins]).x
-        return cls(tuple(centres), tuple(float(share) for share in curve))

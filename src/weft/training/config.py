@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from weft.errors import FormatError, SettingError
-from weft.extraction.choices import Method
 from weft.extraction.settings import ExtractionSettings
 from weft.models.resolve import resolve_model
 from weft.training.checking import configured
 
 OBJECTIVES = ("mlm", "tlm", "so", "psi", "co")
-_METHODS = (Method.SOFTMAX, Method.ENTMAX)
+_METHODS = ("softmax", "entmax")
 
 Range = tuple[Callable[[float], bool], str]
 _POSITIVE: Range = (lambda value: value > 0, "above 0")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from weft.extraction.choices import Cost, Method, Scores
+from weft.extraction.methods import METHODS, Cost
+from weft.extraction.scores import Scores
 from weft.extraction.symmetrize import Symmetrization
 
 Sentence = Annotated[
@@ -14,6 +15,15 @@ Sentence = Annotated[
     Field(description="Words separated by spaces, or a list of words; with `raw` a text that is not split yet."),
 ]
 Language = Annotated[str, Field(max_length=35, description="A language code such as de or ja; only with `raw`.")]
+
+
+def _known_method(name: str) -> str:
+    if name not in METHODS:
+        raise ValueError(f"Input should be one of {', '.join(METHODS)}")
+    return name
+
+
+MethodName = Annotated[str, AfterValidator(_known_method), Field(json_schema_extra={"enum": list(METHODS)})]
 
 
 class Strict(BaseModel):
@@ -42,7 +52,7 @@ class AlignRequest(Strict):
         str | None, Field(max_length=200, description="A name from /api/models; the first by default.")
     ] = None
     method: Annotated[
-        Method | None, Field(description="How similarities become links; the model's own by default.")
+        MethodName | None, Field(description="How similarities become links; the model's own by default.")
     ] = None
     threshold: Annotated[float | None, Field(ge=0, le=1, description="Link where both directions exceed it.")] = None
     alpha: Annotated[float | None, Field(ge=1, le=100, description="Alpha of entmax.")] = None
@@ -91,7 +101,7 @@ class AlignResponse(BaseModel):
     """The alignments in the order of the pairs, and how they were made."""
 
     model: str
-    method: Method
+    method: MethodName
     threshold: Annotated[float, Field(description="The threshold in force; 0 for methods that have none.")]
     alignments: list[AlignedPair]
 
@@ -100,7 +110,7 @@ class ModelOut(BaseModel):
     """A model that this server has loaded."""
 
     name: str
-    method: Annotated[Method, Field(description="Its own method.")]
+    method: Annotated[MethodName, Field(description="Its own method.")]
     threshold: float
     calibrated: Annotated[bool, Field(description="Whether its link scores are probabilities fitted on a dev set.")]
 
@@ -119,8 +129,8 @@ class ModelsResponse(BaseModel):
     """Everything a client can choose from."""
 
     models: list[ModelOut]
-    methods: list[Method]
-    thresholds: Annotated[dict[Method, float], Field(description="Methods with a threshold, and its usual value.")]
+    methods: list[MethodName]
+    thresholds: Annotated[dict[str, float], Field(description="Methods with a threshold, and its usual value.")]
     limits: LimitsOut
 
 

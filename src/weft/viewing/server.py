@@ -19,8 +19,8 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from weft.aligner import Aligner
 from weft.errors import SettingError, WeftError
-from weft.extraction.choices import Method, Scores
-from weft.extraction.settings import DEFAULT_THRESHOLDS
+from weft.extraction.methods import METHODS
+from weft.extraction.scores import Scores
 from weft.text.pairs import words_of
 from weft.text.segment import Segmented, segmenter_for
 from weft.types import Alignment, SentencePair
@@ -108,7 +108,10 @@ def _models(shelf: Mapping[str, Aligner], limits: Limits) -> ModelsResponse:
         for name, aligner in shelf.items()
     ]
     return ModelsResponse(
-        models=listed, methods=list(Method), thresholds=DEFAULT_THRESHOLDS, limits=LimitsOut(**asdict(limits))
+        models=listed,
+        methods=list(METHODS),
+        thresholds={name: method.threshold for name, method in METHODS.items() if method.threshold is not None},
+        limits=LimitsOut(**asdict(limits)),
     )
 
 

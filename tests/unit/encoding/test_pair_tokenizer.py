@@ -5,7 +5,7 @@ import pytest
 from models import SENTENCES
 from weft import Aligner
 from weft.encoding.bert import BertEncoder, read_bert
-from weft.extraction.choices import Scores
+from weft.extraction.scores import Scores
 from weft.types import Alignment, SentencePair
 
 WORDS = [tuple(sentence.split()) for sentence in SENTENCES]

@@ -56,7 +56,7 @@ def by_hand(encoded, pair, settings):
 
 
 def scores_of(alignments):
-    return [{link.words: link.score for link in alignment.links} for alignment in alignments]
+    return [{link.indices: link.score for link in alignment.links} for alignment in alignments]
 
 
 def assert_like(found, expected):

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from weft.errors import SettingError
+from weft.extraction.calibration import Calibration
 from weft.extraction.settings import ExtractionSettings
-from weft.extraction.words import Calibration
 
 
 def test_defaults_are_the_papers():

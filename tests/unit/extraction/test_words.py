@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.extraction.words import Calibration, dense_word_links, raw_scores, word_links
+from weft.extraction.words import dense_word_links, raw_scores, word_links
 
 subword_links = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 5), st.integers(0, 5), st.floats(0, 1, width=32)), max_size=40
@@ -58,21 +58,3 @@ def test_raw_scores_by_hand(library):
     back = np.exp(products / np.sqrt(2)) / np.exp(products / np.sqrt(2)).sum(axis=1, keepdims=True)
     ours = raw_scores(library(products), library(np.ones((1, 2, 2), dtype=bool)))
     np.testing.assert_allclose(np.asarray(ours), 2 * there * back / (there + back), atol=1e-8)
-
-
-def test_calibration_recovers_a_known_curve():
-    generator = np.random.default_rng(0)
-    raw = generator.random(20_000)
-    right = generator.random(20_000) < raw**2
-    curve = Calibration.fit(raw, right)
-    probe = np.linspace(0.1, 0.95, 20)
-    np.testing.assert_allclose(curve(probe), probe**2, atol=0.04)
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=300))
-def test_calibrated_scores_are_probabilities_and_keep_their_order(links):
-    raw = np.array([score for score, _ in links])
-    curve = Calibration.fit(raw, np.array([right for _, right in links]))
-    probabilities = curve(np.sort(raw))
-    assert ((probabilities > 0) & (probabilities < 1)).all()
-    assert (np.diff(probabilities) >= -1e-12).all()

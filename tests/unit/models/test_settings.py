@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from weft.errors import FormatError
-from weft.extraction.choices import Method
+from weft.extraction.calibration import Calibration
+from weft.extraction.methods import METHODS
 from weft.extraction.settings import ExtractionSettings
-from weft.extraction.words import Calibration
 from weft.models.known import built_in_models
 from weft.models.settings import ExportKind, ModelSettings
 
@@ -26,7 +26,7 @@ records = st.builds(
     export=st.none() | st.sampled_from(ExportKind),
     extraction=st.builds(
         ExtractionSettings,
-        method=st.sampled_from(Method),
+        method=st.sampled_from(list(METHODS)),
         threshold=st.none() | st.floats(0, 1),
         calibration=st.none() | curves,
     ),

@@ -1,0 +1,30 @@
+"""What arrays hold, by name: those of the host with their types, those of a device with their shapes.
+
+Arrays of a device belong to numpy or to torch, and code for them is written against the array API, which has no types
+yet: to a type checker they are anything. Their names say what a reader needs. Letters in shapes: b pairs of a batch,
+n source subwords, m target subwords, d width of a hidden state.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+# On the host.
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+# On any device.
+States: TypeAlias = Any
+"""Hidden states, floats of shape (b, n, d) for the source and (b, m, d) for the target."""
+Cells: TypeAlias = Any
+"""A number for each source and target subword, floats of shape (b, n, m): similarities, shares, plans, scores."""
+Marks: TypeAlias = Any
+"""Yes or no for each source and target subword, booleans of shape (b, n, m): links, or which cells are real."""
+WordNumbers: TypeAlias = Any
+"""The word of each subword, whole numbers of shape (b, n) or (b, m)."""
+LinkColumn: TypeAlias = Any
+"""One value for each link, of shape (links,)."""

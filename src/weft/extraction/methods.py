@@ -1,0 +1,145 @@
+"""The ways to take links: a method is one entry of `METHODS`, and nothing else in weft knows what methods there are.
+
+Settings, extraction, strips, tuning, the command line and the web API all ask this table. Functions import arrays when
+links are taken, so that the command line can name methods without loading an array library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from weft.arrays import Marks
+    from weft.extraction.comparison import Comparison
+    from weft.extraction.settings import ExtractionSettings
+
+
+class Cost(StrEnum):
+    """What optimal transport moves mass along."""
+
+    COSINE = "cosine"
+    DOT = "dot"
+    EUCLIDEAN = "euclidean"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """One way to take links. It has either `choose` or `find`.
+
+    Attributes:
+        name: what it is called in settings and options.
+        threshold: the default threshold; None for a method that has none.
+        trial_thresholds: the thresholds that `weft tune` tries.
+        options: the fields of `ExtractionSettings` that mean something to it, beside threshold, symmetrisation and
+            null.
+        shares_null: whether it shares probability out, so that the null takes part in that. For a method that does
+            not, links below the null are dropped.
+        choose: marks which subwords each one chooses along an axis: 2 for source subwords choosing among the target's,
+            1 for target subwords choosing among the source's. Both directions are then combined, and very long pairs
+            are done in strips of complete rows.
+        find: marks the links at once. It needs the whole matrix, however long the pair is.
+    """
+
+    name: str
+    threshold: float | None = None
+    trial_thresholds: tuple[float, ...] = ()
+    options: tuple[str, ...] = ()
+    shares_null: bool = False
+    choose: Callable[[Comparison, int, ExtractionSettings], Marks] | None = None
+    find: Callable[[Comparison, ExtractionSettings], Marks] | None = None
+
+    def __post_init__(self) -> None:
+        if (self.choose is None) == (self.find is None):
+            raise TypeError(f"the method {self.name} needs either `choose` or `find`.")
+
+    def uses(self, option: str) -> bool:
+        """Whether a field of `ExtractionSettings` changes the links of this method."""
+        if option == "threshold":
+            return self.threshold is not None
+        if option == "symmetrize":
+            return self.choose is not None
+        return option == "null" or option in self.options
+
+
+def chosen_links(compared: Comparison, axis: int, settings: ExtractionSettings) -> Marks:
+    """The links of one direction: what each subword chooses along an axis, and what of that beats the null."""
+    choose = METHODS[settings.method].choose
+    if choose is None:
+        raise TypeError(f"the method {settings.method} has no directions.")
+    return above_null(choose(compared, axis, settings), compared, settings)
+
+
+def above_null(links: Marks, compared: Comparison, settings: ExtractionSettings) -> Marks:
+    """The links whose dot product beats the null; all of them where the null took part in sharing out."""
+    if settings.null is None or METHODS[settings.method].shares_null:
+        return links
+    return links & (compared.products > settings.null)
+
+
+def _large_shares(compared: Comparison, axis: int, settings: ExtractionSettings) -> Marks:
+    from weft.extraction.similarity import entmax
+
+    shares = entmax(compared.products, axis=axis, alpha=settings.exponent, null=settings.null)
+    return (shares > settings.effective_threshold) & compared.valid
+
+
+def _best(compared: Comparison, axis: int, settings: ExtractionSettings) -> Marks:
+    from weft.extraction.matching import best_links
+
+    return best_links(compared.closeness, compared.valid, axis=axis)
+
+
+def _itermax(compared: Comparison, settings: ExtractionSettings) -> Marks:
+    from weft.extraction.matching import itermax_links
+
+    return itermax_links(compared.closeness, compared.valid)
+
+
+def _match(compared: Comparison, settings: ExtractionSettings) -> Marks:
+    from weft.extraction.matching import matching_links
+
+    return matching_links(compared.closeness, compared.valid)
+
+
+def _transport(compared: Comparison, settings: ExtractionSettings) -> Marks:
+    from weft.extraction.similarity import relative_plan, transport
+
+    plan = transport(compared.source, compared.target, compared.valid, cost=settings.cost)
+    return (relative_plan(plan, compared.valid) > settings.effective_threshold) & compared.valid
+
+
+# The thresholds of softmax and entmax are the paper's; that of optimal transport is relative to the words' masses
+# (docs/methods.md).
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method(
+            name="softmax",
+            threshold=0.001,
+            trial_thresholds=(1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5),
+            shares_null=True,
+            choose=_large_shares,
+        ),
+        Method(
+            name="entmax",
+            threshold=0.0,
+            trial_thresholds=(0.0, 0.01, 0.05, 0.1, 0.2, 0.3),
+            options=("alpha",),
+            shares_null=True,
+            choose=_large_shares,
+        ),
+        Method(
+            name="ot",
+            threshold=0.3,
+            trial_thresholds=(0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5),
+            options=("cost",),
+            find=_transport,
+        ),
+        Method(name="argmax", choose=_best),
+        Method(name="itermax", find=_itermax),
+        Method(name="match", find=_match),
+    )
+}
