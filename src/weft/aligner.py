@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from array_api_compat import to_device
 
+from weft.arrays import BoolArray
 from weft.encoding.encoder import Encoder, encode_pairs
 from weft.encoding.pending import Pending, in_order
 from weft.encoding.subwords import TokenizedPairs
@@ -32,7 +33,6 @@ from weft.types import Alignment, SentencePair, Words
 Sentence = str | Sequence[str]
 Pair = SentencePair | tuple[Sentence, Sentence]
 Item = TypeVar("Item")
-BoolArray = npt.NDArray[np.bool_]
 
 # Text without blanks is one word to us but many subwords to the encoder, so characters count too.
 _CHARACTERS_A_WORD = 4

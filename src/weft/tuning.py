@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from weft.arrays import IntArray
 from weft.encoding.encoder import Encoded, Encoder, encode_pairs
-from weft.encoding.subwords import IntArray
 from weft.errors import WeftError
 from weft.extraction.calibration import Calibration
 from weft.extraction.extractor import extract

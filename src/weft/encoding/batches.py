@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from weft.encoding.subwords import IntArray, Tokenizer
+from weft.arrays import IntArray
+from weft.encoding.subwords import Tokenizer
 from weft.encoding.transfer import beside
 
 

@@ -12,8 +12,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from weft.arrays import IntArray
 from weft.encoding.batches import Batch, RowSpans, pad_rows, token_batches
-from weft.encoding.subwords import IntArray, PairTokenizer, Subwords, Tokenizer
+from weft.encoding.subwords import PairTokenizer, Subwords, Tokenizer
 from weft.encoding.transfer import beside
 from weft.encoding.windows import Window, n_windows, windows, windows_abreast
 from weft.types import SentencePair, Words

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from weft.arrays import IntArray
 from weft.types import SentencePair, Words
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as LibraryTokenizer
 
-IntArray = npt.NDArray[np.int64]
 
 # Words that are remembered. A corpus has most of its words in common; what is rare is cut again.
 _MOST_WORDS = 1 << 20

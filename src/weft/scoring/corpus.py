@@ -10,8 +10,9 @@ from itertools import zip_longest
 
 import numpy as np
 
+from weft.arrays import IntArray
 from weft.errors import SettingError, WeftError
-from weft.scoring.counts import Counts, IntArray, Rates, count_sentence
+from weft.scoring.counts import Counts, Rates, count_sentence
 from weft.scoring.significance import SAMPLES, SEED, bootstrap_interval, permutation_test
 from weft.text.gold import GoldFile, check_range, read_sentences
 from weft.text.lines import Path, display_name, read_together, read_two_together

@@ -10,12 +10,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from weft.arrays import FloatArray, IntArray
 from weft.types import GoldAlignment, WordPair
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 
 
 class Counts(NamedTuple):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.scoring.counts import FloatArray, IntArray, rates
+from weft.arrays import FloatArray, IntArray
+from weft.scoring.counts import rates
 
 MOST_UNITS = 10_000
 SAMPLES = 1000

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from weft.arrays import BoolArray, IntArray
 from weft.encoding.batches import token_batches
 from weft.encoding.subwords import Tokenizer
 from weft.training.corpus import TrainingPair
-
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 # CUDA attention takes at most 65,535 rows, and a piece has up to two rows a pair.
 _MOST_PAIRS = 1 << 14

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from weft.encoding.subwords import IntArray, SentenceSubwords, Tokenizer
+from weft.arrays import IntArray
+from weft.encoding.subwords import SentenceSubwords, Tokenizer
 from weft.errors import FormatError, WeftError
 from weft.text.files import checksum, whole_folder
 from weft.text.gold import GoldFile, read_sentences
