@@ -19,7 +19,7 @@ from weft.applications.markup import Markup
 from weft.applications.projection import Gaps, Projected, Reason, Span
 from weft.applications.tagging import MarkupRecord, project_markup
 from weft.errors import FormatError
-from weft.extraction.choices import Scores
+from weft.extraction.scores import Scores
 from weft.text.lines import Path, decode, display_name, open_bytes, read_lines
 from weft.text.segment import Segmenter, segmenter_for
 
