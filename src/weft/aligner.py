@@ -238,5 +238,5 @@ def _with_pair_score(alignment: Alignment, n_words: int) -> Alignment:
     return replace(alignment, score=round(mean * (linked / n_words), 6))
 
 
-def _first_of_words(words: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _first_of_words(words: IntArray) -> IntArray:
     return np.flatnonzero(np.diff(words, prepend=-1))

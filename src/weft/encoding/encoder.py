@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ import numpy as np
 
 from weft.arrays import IntArray
 from weft.encoding.batches import Batch, RowSpans, pad_rows, token_batches
+from weft.encoding.processes import ProcessBound
 from weft.encoding.subwords import PairTokenizer, Subwords, Tokenizer
 from weft.encoding.transfer import beside
 from weft.encoding.windows import Window, n_windows, windows, windows_abreast
@@ -97,7 +98,7 @@ def encode_pairs(encoder: Encoder, pairs: Sequence[SentencePair]) -> tuple[Encod
     return encoder.encode(tokenized.subwords), tokenized.pairs
 
 
-class TransformerEncoder(ABC):
+class TransformerEncoder(ProcessBound):
     """Cut into windows, batch by length, run, and put the states back in order: all but the forward pass."""
 
     source: str | None = None
@@ -105,6 +106,7 @@ class TransformerEncoder(ABC):
     runs_in_torch = False
     device_name = "cpu"
     pace = Pace()
+    _bound = ("_counting",)
 
     def __init__(
         self, tokenizer: Tokenizer, *, width: int, max_length: int, batch_tokens: int, joint: bool = False
@@ -117,6 +119,9 @@ class TransformerEncoder(ABC):
         self.joint = joint
         self.tokenize = PairTokenizer(tokenizer, joint)
         self.long_sentences = 0
+        self.bind()
+
+    def _bind(self) -> None:
         self._counting = Lock()
 
     def device_stream(self) -> AbstractContextManager[object]:

@@ -27,27 +27,19 @@ class OnnxEncoder(TransformerEncoder):
 
     # Links of one chunk are taken while the next is in the encoder; the two together take 100 MB.
     pace = Pace(CHUNK_WORDS // 2, chunks_at_once=2, threads=True)
+    _bound = ("_counting", "_pool", "_session")
 
     def __init__(
         self, folder: Path, *, max_length: int = 512, batch_tokens: int | None = None, joint: bool = False
     ) -> None:
         self.source = str(folder)
-        options = onnxruntime.SessionOptions()
-        # Batches differ in shape all the time; remembering an arena for each would only grow the memory.
-        options.enable_mem_pattern = False
-        # Whole batches side by side, each on one core, beat one batch spread over all cores: nobody waits for anybody.
-        options.intra_op_num_threads = 1
-        options.log_severity_level = 3
+        session = _load_session(folder)
         try:
-            self._session = onnxruntime.InferenceSession(
-                str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
-            )
             tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        except Exception as error:  # both libraries raise errors of their own for damaged files
+        except Exception as error:  # the library has no error of its own
             raise WeftError(f"cannot load the model in {folder}: {first_line(error)}") from error
-        self._pool = ThreadPoolExecutor(min(_MOST_THREADS, n_cores()), thread_name_prefix="onnx")
-        self._inputs = {item.name for item in self._session.get_inputs()}
-        output = self._session.get_outputs()[0]
+        self._inputs = {item.name for item in session.get_inputs()}
+        output = session.get_outputs()[0]
         self._output = output.name
         super().__init__(
             FastTokenizer(tokenizer),
@@ -56,6 +48,12 @@ class OnnxEncoder(TransformerEncoder):
             batch_tokens=batch_tokens or DEFAULT_BATCH_TOKENS,
             joint=joint,
         )
+        self._session = session
+
+    def _bind(self) -> None:
+        super()._bind()
+        self._pool = ThreadPoolExecutor(min(_MOST_THREADS, n_cores()), thread_name_prefix="onnx")
+        self._session: Any = None  # loaded when it is needed: many forked processes never align anything
 
     def _empty(self, subwords: int) -> Any:
         return np.empty((subwords, self.width), dtype=np.float32)
@@ -65,8 +63,23 @@ class OnnxEncoder(TransformerEncoder):
         deque(self._pool.map(lambda rows: self._run(rows, ids, states), batches), maxlen=0)
 
     def _forward(self, batch: Batch) -> Any:
+        with self._counting:
+            session = self._session = self._session or _load_session(Path(self.source))
         given = {name: value for name, value in batch.inputs().items() if name in self._inputs}
-        return self._session.run([self._output], given)[0]
+        return session.run([self._output], given)[0]
+
+
+def _load_session(folder: Path) -> Any:
+    options = onnxruntime.SessionOptions()
+    # Batches differ in shape all the time; remembering an arena for each would only grow the memory.
+    options.enable_mem_pattern = False
+    # Whole batches side by side, each on one core, beat one batch spread over all cores: nobody waits for anybody.
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        return onnxruntime.InferenceSession(str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # the library has many errors for damaged files
+        raise WeftError(f"cannot load the model in {folder}: {first_line(error)}") from error
 
 
 def n_cores() -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from weft.arrays import IntArray
+from weft.arrays import BoolArray, IntArray
+from weft.encoding.processes import ProcessBound
 from weft.types import SentencePair, Words
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class TokenizedPairs(NamedTuple):
 
     subwords: Subwords
     pairs: IntArray
-    filled: npt.NDArray[np.bool_]
+    filled: BoolArray
 
 
 class Tokenizer(Protocol):
@@ -112,29 +112,23 @@ def _distinct(pairs: Sequence[SentencePair], *, joint: bool) -> tuple[list[Words
     return list(numbers), both
 
 
-class _WordTokenizer(ABC):
+class _WordTokenizer(ProcessBound):
     """Cuts every word once and remembers it.
 
     Words are cut one at a time, whatever stands beside them, so a word has the same subwords everywhere; looking it up
     takes a fraction of the time that cutting it takes.
     """
 
-    def __init__(self) -> None:
-        self._forget()
+    _bound = ("_numbers", "_ids", "_firsts", "_lock")
 
-    def _forget(self) -> None:
+    def __init__(self) -> None:
+        self.bind()
+
+    def _bind(self) -> None:
         self._numbers: dict[str, int] = {}
         # What word k was cut into lies in `_ids` from `_firsts[k]` to `_firsts[k + 1]`.
         self._ids, self._firsts = array("q"), array("q", [0])
         self._lock = Lock()
-
-    def __getstate__(self) -> dict[str, Any]:
-        own = ("_numbers", "_ids", "_firsts", "_lock")
-        return {name: value for name, value in self.__dict__.items() if name not in own}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._forget()
 
     def split(self, sentences: Sequence[Words]) -> Subwords:
         """Cut sentences into subwords; a word that the tokenizer swallows whole becomes the unknown token."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from itertools import cycle
 from typing import Any, TypeVar
@@ -32,6 +33,7 @@ class TorchEncoderBase(TransformerEncoder):
     """An encoder whose states are torch tensors on some device."""
 
     runs_in_torch = True
+    _bound = ("_counting", "_streams")
 
     def __init__(
         self,
@@ -62,12 +64,19 @@ class TorchEncoderBase(TransformerEncoder):
         read_ahead = isinstance(self.tokenizer, FastTokenizer)
         self.pace = Pace(_CUDA_CHUNK_WORDS, _CHUNKS_AT_ONCE, read_ahead=read_ahead)
         torch.cuda.synchronize(self.device)  # other streams must not begin before the weights are there
-        stream: Any = torch.cuda.Stream
-        self._streams = cycle([stream(self.device) for _ in range(self.pace.chunks_at_once)])
+
+    def _bind(self) -> None:
+        super()._bind()
+        self._streams: Iterator[Any] | None = None
 
     def device_stream(self) -> AbstractContextManager[object]:
         """A stream for each chunk, so that nobody waits for what another chunk has to do."""
-        return torch.cuda.stream(next(self._streams)) if self.device.type == "cuda" else super().device_stream()
+        if self.device.type != "cuda":
+            return super().device_stream()
+        if self._streams is None:
+            stream: Any = torch.cuda.Stream
+            self._streams = cycle([stream(self.device) for _ in range(self.pace.chunks_at_once)])
+        return torch.cuda.stream(next(self._streams))
 
     def _empty(self, subwords: int) -> Any:
         return torch.empty((subwords, self.width), dtype=torch.float32, device=self.device)
