@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 from array_api_compat import to_device
 
-from weft.arrays import BoolArray
+from weft.arrays import BoolArray, IntArray
 from weft.encoding.encoder import Encoder, encode_pairs
 from weft.encoding.pending import Pending, in_order
 from weft.encoding.subwords import TokenizedPairs
 from weft.errors import SettingError, chosen
-from weft.extraction.extractor import begin as begin_links
+from weft.extraction.extractor import begin_links
 from weft.extraction.methods import Cost
 from weft.extraction.scores import Scores
 from weft.extraction.settings import ExtractionSettings

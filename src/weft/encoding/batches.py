@@ -14,7 +14,7 @@ from array_api_compat import array_namespace, device
 
 from weft.arrays import IntArray
 from weft.encoding.subwords import Tokenizer
-from weft.encoding.transfer import beside
+from weft.encoding.transfer import on_device_of
 
 
 def token_batches(lengths: Sequence[int] | IntArray, budget: int) -> list[list[int]]:
@@ -98,7 +98,7 @@ def pad_rows(rows: RowSpans, ids: Any, tokenizer: Tokenizer) -> tuple[Batch, Any
     xp = array_namespace(ids)
     special = len(tokenizer.prefix) + len(tokenizer.suffix)
     longest = int((rows.end - rows.start + special).sum(axis=1).max())
-    starts, ends, keep_starts, keep_ends = beside(
+    starts, ends, keep_starts, keep_ends = on_device_of(
         ids, np.stack([rows.start, rows.end, rows.keep_start, rows.keep_end])[..., None]
     )
     columns = xp.arange(longest, device=device(ids))

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from weft.arrays import IntArray
 from weft.encoding.batches import Batch, RowSpans, pad_rows, token_batches
 from weft.encoding.processes import ProcessBound
 from weft.encoding.subwords import PairTokenizer, Subwords, Tokenizer
-from weft.encoding.transfer import beside
+from weft.encoding.transfer import on_device_of
 from weft.encoding.windows import Window, n_windows, windows, windows_abreast
 from weft.types import SentencePair, Words
 
@@ -106,7 +106,7 @@ class TransformerEncoder(ProcessBound):
     runs_in_torch = False
     device_name = "cpu"
     pace = Pace()
-    _bound = ("_counting",)
+    _bound: ClassVar[tuple[str, ...]] = ("_counting",)
 
     def __init__(
         self, tokenizer: Tokenizer, *, width: int, max_length: int, batch_tokens: int, joint: bool = False
@@ -131,7 +131,7 @@ class TransformerEncoder(ProcessBound):
     def encode(self, subwords: Subwords) -> Encoded:
         """The states of sentences; where pairs are joint, of pairs whose two sentences stand in a row."""
         states = self._empty(len(subwords.ids) + 1)  # the last row takes what nobody wants
-        self._run_all(self._batches(subwords), beside(states, subwords.ids), states)
+        self._run_all(self._batches(subwords), on_device_of(states, subwords.ids), states)
         return Encoded(states[:-1], subwords.words, subwords.starts)
 
     def batches(self, pairs: Sequence[tuple[Words, Words]]) -> Iterator[Batch]:

@@ -28,11 +28,13 @@ class OnnxEncoder(TransformerEncoder):
     # Links of one chunk are taken while the next is in the encoder; the two together take 100 MB.
     pace = Pace(CHUNK_WORDS // 2, chunks_at_once=2, threads=True)
     _bound = ("_counting", "_pool", "_session")
+    _session: Any
 
     def __init__(
         self, folder: Path, *, max_length: int = 512, batch_tokens: int | None = None, joint: bool = False
     ) -> None:
         self.source = str(folder)
+        self._folder = folder
         session = _load_session(folder)
         try:
             tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -53,7 +55,7 @@ class OnnxEncoder(TransformerEncoder):
     def _bind(self) -> None:
         super()._bind()
         self._pool = ThreadPoolExecutor(min(_MOST_THREADS, n_cores()), thread_name_prefix="onnx")
-        self._session: Any = None  # loaded when it is needed: many forked processes never align anything
+        self._session = None  # loaded when it is needed: many forked processes never align anything
 
     def _empty(self, subwords: int) -> Any:
         return np.empty((subwords, self.width), dtype=np.float32)
@@ -64,7 +66,7 @@ class OnnxEncoder(TransformerEncoder):
 
     def _forward(self, batch: Batch) -> Any:
         with self._counting:
-            session = self._session = self._session or _load_session(Path(self.source))
+            session = self._session = self._session or _load_session(self._folder)
         given = {name: value for name, value in batch.inputs().items() if name in self._inputs}
         return session.run([self._output], given)[0]
 

@@ -21,7 +21,7 @@ def is_on_host(array: Any) -> bool:
     return str(device(array)) == "cpu"
 
 
-def beside(states: Any, array: Array) -> Any:
+def on_device_of(states: Any, array: Array) -> Any:
     """An array of the host as one of the same library, and on the same device, as `states`."""
     xp = array_namespace(states)
     if not (is_torch_array(states) and states.is_cuda):

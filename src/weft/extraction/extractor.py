@@ -16,7 +16,8 @@ from array_api_compat import array_namespace, to_device
 from weft.arrays import IntArray, LinkColumn, Marks, States, WordNumbers
 from weft.encoding.batches import cell_batches
 from weft.encoding.encoder import Encoded
-from weft.encoding.transfer import beside, is_on_host
+from weft.encoding.pending import Pending
+from weft.encoding.transfer import is_on_host, on_device_of
 from weft.extraction import strips
 from weft.extraction.comparison import Comparison
 from weft.extraction.methods import METHODS, above_null, chosen_links
@@ -42,21 +43,21 @@ def extract(
     scores: Scores | str = Scores.NONE,
 ) -> list[Alignment]:
     """Take the links of sentence pairs, given as numbers of encoded sentences (source, target)."""
-    return begin(encoded, pairs, settings, scores=scores)()
+    return begin_links(encoded, pairs, settings, scores=scores)()
 
 
-def begin(
+def begin_links(
     encoded: Encoded,
     pairs: Sequence[tuple[int, int]] | IntArray,
     settings: ExtractionSettings,
     *,
     scores: Scores | str = Scores.NONE,
-) -> Callable[[], list[Alignment]]:
+) -> Pending[list[Alignment]]:
     """Like `extract`, but a device only hears what to do; what is returned waits for it and gives the alignments."""
     numbers = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
     shapes = encoded.lengths[numbers]
     batches = cell_batches(shapes, BATCH_CELLS if is_on_host(encoded.states) else DEVICE_BATCH_CELLS)
-    words = beside(encoded.states, encoded.words)
+    words = on_device_of(encoded.states, encoded.words)
     found = [_begin_batch(encoded, words, numbers[batch], shapes[batch], settings, scores) for batch in batches]
 
     def alignments() -> list[Alignment]:
@@ -76,7 +77,7 @@ def _begin_batch(
     shapes: IntArray,
     settings: ExtractionSettings,
     scores: Scores | str,
-) -> Callable[[], WordLinks]:
+) -> Pending[WordLinks]:
     """How to get the links of pairs (b, 2) of like shape; a device that has to give no scores begins at once.
 
     `words` are those of `encoded`, but beside its states.
@@ -114,8 +115,8 @@ def _side(encoded: Encoded, words: LinkColumn, sentences: IntArray) -> _Side:
     states, lengths = encoded.states, encoded.lengths[sentences]
     xp = array_namespace(states)
     steps = xp.arange(int(lengths.max()), device=getattr(states, "device", None))
-    real = steps < beside(states, lengths)[:, None]
-    rows = xp.where(real, beside(states, encoded.starts[sentences])[:, None] + steps, 0)
+    real = steps < on_device_of(states, lengths)[:, None]
+    rows = xp.where(real, on_device_of(states, encoded.starts[sentences])[:, None] + steps, 0)
     return _Side(states[rows], real, words[rows])
 
 

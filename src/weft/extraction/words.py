@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace, to_device
 
 from weft.arrays import Cells, FloatArray, IntArray, LinkColumn, Marks, WordNumbers
+from weft.encoding.pending import Pending
 from weft.encoding.transfer import to_host
 from weft.extraction.similarity import softmax
 
@@ -86,9 +86,7 @@ def _from_keys(keys: IntArray, height: int, width: int, scores: FloatArray | Non
     return WordLinks(pair, source, target, scores)
 
 
-def dense_word_links(
-    links: Marks, source: WordNumbers, target: WordNumbers, counts: IntArray
-) -> Callable[[], WordLinks]:
+def dense_word_links(links: Marks, source: WordNumbers, target: WordNumbers, counts: IntArray) -> Pending[WordLinks]:
     """A batch of links between subwords to links between words, without asking the device how many there are.
 
     Args:
