@@ -89,3 +89,24 @@ def test_the_output_has_no_format_of_its_own(weft):
     done = weft("convert", "-", "--to", "auto", stdin="0-0\n")
     assert (done.returncode, done.stdout) == (2, "")
     assert "say which with --to" in done.stderr
+
+
+def test_links_of_raw_words_are_moved_to_words_at_blanks(weft):
+    aligned = weft("align", "--raw", "--output-format", "jsonl", stdin="Ja, gut. ||| Yes, fine.\n\n").stdout
+    assert weft("convert", "-", "--remap", "spaces", stdin=aligned).stdout == "0-0 1-1\n\n"
+    done = weft("convert", "-", "--remap", "spaces", "--to", "tsv", stdin=aligned)
+    assert done.stdout == "Ja, gut.\tYes, fine.\t0-0 1-1\n\t\t\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--remap", "pieces"], "needs --source-spm and --target-spm"),
+        (["--source-spm", "m"], "go with --remap pieces"),
+        (["--remap", "spaces", "--to", "naacl"], "--remap writes --to pharaoh, or --to tsv"),
+    ],
+)
+def test_bad_usage_of_remap(weft, options, message):
+    done = weft("convert", "-", *options, stdin="")
+    assert done.returncode == 2
+    assert message in done.stderr

@@ -59,3 +59,19 @@ def test_errors(weft, files):
     done = weft("lexicon", "pairs", "--links", "links", cwd=files)
     assert done.stderr.endswith("weft: links:2: expected 'i-j' or 'ipj', found 'x'.\n")
     assert weft("lexicon", "pairs", "--min-count", 0, cwd=files).returncode == 2
+
+
+def test_shortlists(weft, tmp_path):
+    (tmp_path / "links").write_text("0-0 1-1\n0-0\n")
+    pairs = "das Haus ||| the house\ndas ||| this\n"
+    done = weft("lexicon", "-", "--links", "links", "--marian", "new/folder", stdin=pairs, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert sorted((tmp_path / "new/folder/lex.s2t").read_text().splitlines()) == [
+        "house Haus 1.00000000",
+        "the das 0.50000000",
+        "this das 0.50000000",
+    ]
+    assert "das the 1.00000000" in (tmp_path / "new/folder/lex.t2s").read_text().splitlines()
+    done = weft("lexicon", "-", "--links", "links", "--marian", "x", "--examples", stdin=pairs, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--marian writes two files of its own" in done.stderr

@@ -84,6 +84,24 @@ class Lexicon:
                     sources[source], targets[target], count, count / of_source[source], count / of_target[target], line
                 )
 
+    def shortlist(
+        self, *, to_source: bool = False, min_count: int = 1, best: int | None = None
+    ) -> Iterator[tuple[str, str, float]]:
+        """Yield `(word, given word, probability)` as Marian's shortlists have them: the target word comes first.
+
+        Args:
+            to_source: the other direction, `(source, target, p(source | target))`.
+            min_count: leave out pairs of words that are linked less often.
+            best: keep only so many translations of each word that is translated.
+        """
+        listed: Counter[str] = Counter()
+        for entry in self.entries(min_count=min_count):
+            word, given = (entry.source, entry.target) if to_source else (entry.target, entry.source)
+            listed[given] += 1
+            # Columns are separated by blanks, and NULL has a meaning of its own.
+            if (best is None or listed[given] <= best) and all(map(_fits_into_a_column, (word, given))):
+                yield word, given, entry.source_given_target if to_source else entry.target_given_source
+
     def _totals(self) -> tuple[Counter[int], Counter[int]]:
         of_source: Counter[int] = Counter()
         of_target: Counter[int] = Counter()
@@ -91,6 +109,10 @@ class Lexicon:
             of_source[key >> _SHIFT] += count
             of_target[key & (1 << _SHIFT) - 1] += count
         return of_source, of_target
+
+
+def _fits_into_a_column(word: str) -> bool:
+    return word.split() == [word] and word != "NULL"
 
 
 class LexicalWeights:

@@ -94,7 +94,7 @@ def _parse(text: str, labelled: str, unit: Unit, segmenters: tuple[Segmenter, Se
     if not text.strip(" \t"):
         raise ValueError("the line is blank; expected a JSON object.")
     record = parse_json_object(text)
-    source, target = (_side(record, name, cut) for name, cut in zip(_SIDES, segmenters, strict=True))
+    source, target = (side_of(record, name, cut) for name, cut in zip(_SIDES, segmenters, strict=True))
     labels, other = (source, target) if labelled == "source" else (target, source)
     given = record.get(f"{labelled}_spans", record.get("spans"))
     if not isinstance(given, list):
@@ -105,7 +105,7 @@ def _parse(text: str, labelled: str, unit: Unit, segmenters: tuple[Segmenter, Se
     return SpanRecord(record, SentencePair(source.words, target.words), other, spans, tuple(given))
 
 
-def _side(record: dict[str, Any], name: str, cut: Segmenter) -> Side:
+def side_of(record: dict[str, Any], name: str, cut: Segmenter) -> Side:
     """A side as text or words; words with `_text` and `_offsets` beside them are what `weft align --raw` writes."""
     value, text, offsets = (record.get(key) for key in (name, f"{name}_text", f"{name}_offsets"))
     if isinstance(value, str):

@@ -8,10 +8,13 @@ from typing import Annotated
 
 import typer
 
+from weft.applications.remapping import Remap, remapped, sentencepieces
+from weft.applications.spans import split_at_blanks
 from weft.cli.options import LINKS, ColumnsOption, SourceFieldOption, TargetFieldOption
 from weft.cli.output import say, write_lines
 from weft.errors import FormatError, SettingError
 from weft.text.fields import PairFields
+from weft.text.lines import rereadable
 from weft.text.links import LinkFormat, format_links, read_links
 from weft.text.pairs import PLAIN, PairFormat, format_pairs, read_pairs
 from weft.types import SentencePair
@@ -50,6 +53,19 @@ def convert(
         int, typer.Option(min=0, max=1, metavar="0|1", help="Number of the first word in OUT.", rich_help_panel=LINKS)
     ] = 0,
     swap: Annotated[bool, typer.Option("--swap", help="Exchange source and target.", rich_help_panel=LINKS)] = False,
+    remap: Annotated[
+        Remap | None,
+        typer.Option(
+            help="Links of weft align's JSONL between words at blanks or SentencePiece pieces.",
+            rich_help_panel=LINKS,
+        ),
+    ] = None,
+    source_spm: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="SentencePiece model of the source.", rich_help_panel=LINKS)
+    ] = None,
+    target_spm: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="SentencePiece model of the target.", rich_help_panel=LINKS)
+    ] = None,
     source_field: SourceFieldOption = None,
     target_field: TargetFieldOption = None,
     columns: ColumnsOption = None,
@@ -62,6 +78,9 @@ def convert(
     """
     if to_format is Format.AUTO:
         raise SettingError("OUT has no lines to judge its format by; say which with --to.")
+    if remap is not None or source_spm or target_spm:
+        write_lines(output, _remapped(input, to_format, remap, (source_spm, target_spm)))
+        return
     fields = PairFields.of(source_field, target_field, columns)
     if _PAIRS & {from_format, to_format}:
         write_lines(output, _pairs(input, from_format, to_format, fields, swap))
@@ -81,6 +100,20 @@ def convert(
         if from_format is Format.AUTO and to_format is Format.JSONL:
             say("if these are sentence pairs and not links, add --from bars or --from tsv.")
         raise error
+
+
+def _remapped(path: str, to_format: Format, kind: Remap | None, models: tuple[str | None, str | None]) -> Iterator[str]:
+    if kind is not Remap.PIECES and any(models):
+        raise SettingError("--source-spm and --target-spm go with --remap pieces.")
+    if kind is Remap.PIECES and not all(models):
+        raise SettingError("--remap pieces needs --source-spm and --target-spm.")
+    if to_format not in (Format.PHARAOH, Format.TSV):
+        raise SettingError("--remap writes --to pharaoh, or --to tsv with the links in a third column.")
+    cut = [split_at_blanks if model is None else sentencepieces(model) for model in models]
+    with rereadable(path) as copy:
+        for row in remapped(copy, (cut[0], cut[1])):
+            links = " ".join(f"{link.source}-{link.target}" for link in row.alignment.links)
+            yield f"{row.source}\t{row.target}\t{links}\n" if to_format is Format.TSV else f"{links}\n"
 
 
 def _pairs(path: str, from_format: str, to_format: str, fields: PairFields, swap: bool) -> Iterator[str]:

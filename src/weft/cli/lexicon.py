@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from os import makedirs
+from os.path import join
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,6 +25,7 @@ from weft.cli.linked import (
 from weft.cli.options import OUTPUT, DeviceOption, InputFormatOption, LayerOption, OutputOption, StrictOption
 from weft.cli.output import write_lines
 from weft.cli.progress import counted
+from weft.errors import SettingError
 from weft.text.lines import Path
 from weft.text.pairs import PairFormat, read_pairs
 from weft.types import SentencePair
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from weft.applications.lexicon import Entry
 
 _ENTRIES = "Entries"
+_MARIAN = "Shortlists for machine translation"
 
 
 class LexiconFormat(StrEnum):
@@ -67,6 +71,23 @@ def lexicon(
     examples: Annotated[
         bool, typer.Option("--examples", help="Add an example sentence pair to each entry.", rich_help_panel=OUTPUT)
     ] = False,
+    marian: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write Marian's shortlists there, lex.s2t and lex.t2s, and no lexicon.",
+            rich_help_panel=_MARIAN,
+        ),
+    ] = None,
+    source_spm: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL", help="Count SentencePiece pieces of the source instead of words.", rich_help_panel=_MARIAN
+        ),
+    ] = None,
+    target_spm: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Likewise, of the target.", rich_help_panel=_MARIAN)
+    ] = None,
     format: Annotated[LexiconFormat, typer.Option(help="How to write.", rich_help_panel=OUTPUT)] = LexiconFormat.TSV,
     input_format: InputFormatOption = PairFormat.AUTO,
     links_base: LinksBaseOption = 0,
@@ -82,14 +103,26 @@ def lexicon(
     Example: weft lexicon pairs.txt --links pairs.links --min-count 2
     """
     from weft.applications.lexicon import Lexicon
+    from weft.applications.remapping import in_pieces, sentencepieces
 
+    cut = (sentencepieces(source_spm) if source_spm else None, sentencepieces(target_spm) if target_spm else None)
+    if marian is not None and (examples or output != "-" or format is not LexiconFormat.TSV):
+        raise SettingError("--marian writes two files of its own; leave --output, --format and --examples out.")
+    if marian is not None:
+        makedirs(marian, exist_ok=True)
     bad_lines = BadLines("It is left out.", strict=strict)
     with opened(input, target, links, twice=examples) as (sentences, others, link_file):
         source = link_source(link_file, links_base, model=model, layer=layer, device=device)
         joined = linked_pairs(sentences, others, source, format=input_format, on_error=bad_lines)
         counts = Lexicon(lowercase=lowercase)
         for line, (pair, alignment) in enumerate(counted(joined, "pairs", quiet=False), start=1):
-            counts.add(pair, alignment, line)
+            counts.add(*(in_pieces(pair, alignment, cut) if any(cut) else (pair, alignment)), line)
+        if marian is not None:
+            for name, to_source in (("lex.s2t", False), ("lex.t2s", True)):
+                rows = counts.shortlist(to_source=to_source, min_count=min_count, best=best)
+                write_lines(join(marian, name), (f"{word} {given} {share:.8f}\n" for word, given, share in rows))
+            bad_lines.summarise()
+            return
         entries: Iterable[Entry] = counts.entries(min_count=min_count, best=best)
         shown: dict[int, SentencePair] = {}
         if examples:

@@ -68,3 +68,26 @@ def test_words_without_links_count_as_null():
     assert weights.of_source("a", ["x"]) == 0.5
     assert weights.of_source("b", []) == 1.0
     assert weights.of_target("x", ["a", "b"]) == (1.0 + 0.5) / 2
+
+
+def read_by_marian(lines, best=100):
+    """Marian's own reader, as its source has it: `in >> target >> source >> probability`, NULL skipped, then pruned."""
+    tokens = " ".join(lines).split()
+    known = {}
+    for target, source, probability in zip(tokens[::3], tokens[1::3], tokens[2::3], strict=True):
+        if "NULL" not in (target, source):
+            known.setdefault(source, {})[target] = float(probability)
+    return {source: sorted(of, key=of.get, reverse=True)[:best] for source, of in known.items()}
+
+
+def test_a_shortlist_is_what_marian_reads():
+    lexicon = Lexicon()
+    pair = SentencePair(("das", "Haus", "NULL", "a b"), ("the", "house", "x", "y"))
+    lexicon.add(pair, Alignment.of([Link(0, 0), Link(1, 1), Link(1, 0), Link(2, 2), Link(3, 3)]), 1)
+    lexicon.add(pair, Alignment.of([Link(1, 1)]), 2)
+    rows = list(lexicon.shortlist())
+    assert dict.fromkeys(rows) == dict.fromkeys([("house", "Haus", 2 / 3), ("the", "das", 1.0), ("the", "Haus", 1 / 3)])
+    read = read_by_marian(f"{word} {given} {share:.8f}" for word, given, share in rows)
+    assert read == {"Haus": ["house", "the"], "das": ["the"]}
+    assert list(lexicon.shortlist(best=1)) == [("house", "Haus", 2 / 3), ("the", "das", 1.0)]
+    assert ("das", "the", 0.5) in list(lexicon.shortlist(to_source=True))

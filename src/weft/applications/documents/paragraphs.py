@@ -217,10 +217,13 @@ def _without_blanks_at_breaks(pieces: Sequence[Piece]) -> list[Piece]:
     kept = list(pieces)
     for number, piece in enumerate(kept):
         if isinstance(piece, Tag) and piece.element.name in _PARTING:
-            for neighbour, strip in ((number - 1, str.rstrip), (number + 1, str.lstrip)):
-                text = kept[neighbour] if 0 <= neighbour < len(kept) else None
-                if isinstance(text, str):
-                    kept[neighbour] = strip(text, " ")
+            for neighbours, strip in (
+                (range(number - 1, -1, -1), str.rstrip),
+                (range(number + 1, len(kept)), str.lstrip),
+            ):
+                nearest = next((place for place in neighbours if isinstance(kept[place], str)), None)
+                if nearest is not None:
+                    kept[nearest] = strip(str(kept[nearest]), " ")
     return [piece for piece in kept if piece]
 
 
