@@ -14,7 +14,7 @@ LIGHT_TESTS := tests/unit/text tests/unit/applications tests/unit/corpus tests/u
 	$(foreach command,help main convert score symmetrize lexicon phrases filter project view,tests/cli/test_$(command).py) \
 	-k "not similarities_of_two_models and not chunks_are_the_aligners_own"
 
-.PHONY: help align test unit lint format docs minimum benchmark clean
+.PHONY: help align test unit quick gpu lint format docs minimum benchmark clean
 
 help:
 	@grep -E '^# [a-z]+:' $(MAKEFILE_LIST) | sed 's/^# /make /'
@@ -43,6 +43,14 @@ test: lint unit
 
 unit: $(FULL)
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+# quick: the tests that take seconds; under 90 seconds on two cores
+quick: $(FULL)
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "not slow and not gpu"
+
+# gpu: the tests that need CUDA
+gpu: $(FULL)
+	$(BIN)/python -m pytest tests/gpu
 
 # lint: ruff, mypy --strict, import layers
 lint: $(FULL)

@@ -1,4 +1,4 @@
-"""Where the data for golden and parity tests lies, and how the command line is run as a user runs it."""
+"""Where the data for golden and parity tests lies, which tests are slow, and how the command line is run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,38 @@ from pathlib import Path
 
 import pytest
 
-DATA = Path(os.environ.get("WEFT_DATA", Path(__file__).parents[2] / "shared" / "data"))
+TESTS = Path(__file__).parent
+DATA = Path(os.environ.get("WEFT_DATA", TESTS.parents[1] / "shared" / "data"))
+
+# Tests under these paths start programs, train, export or draw; `make quick` leaves them out.
+SLOW = (
+    *("benchmarks/", "browser/", "docs/test_commands", "docs/test_docs", "golden/", "parity/", "recipes/"),
+    *("unit/corpus/", "unit/models/", "unit/training/", "unit/viewing/test_openapi", "unit/viewing/test_server"),
+    "test_repository.py::test_the_wheel",
+)
+# Of the tests of commands these are quick: the commands load no model.
+QUICK_COMMANDS = ("help", "main", "convert", "score", "symmetrize")
+
+try:
+    from hypothesis import settings
+except ImportError:  # the tests for a GPU do without it
+    pass
+else:
+    # How long an example takes says more about the machine than about weft; pytest-timeout ends what hangs.
+    settings.register_profile("weft", deadline=None)
+    settings.load_profile("weft")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests as `slow` or `gpu` by where they stand."""
+    quick_commands = tuple(f"cli/test_{name}.py" for name in QUICK_COMMANDS)
+    for item in items:
+        place = item.path.relative_to(TESTS).as_posix()
+        name = f"{place}::{item.name}"
+        if place.startswith("gpu/"):
+            item.add_marker(pytest.mark.gpu)
+        elif name.startswith(SLOW) or (place.startswith("cli/") and not place.startswith(quick_commands)):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

@@ -61,7 +61,7 @@ class SettingError(WeftError, ValueError):
     """
 
 
-def chosen(name: str, kind: type[Choice], value: object) -> Choice:
+def chosen(name: str, kind: type[Choice], value: str) -> Choice:
     """One of the choices there are for a setting; anything else is a SettingError that lists them.
 
     Args:

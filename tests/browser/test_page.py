@@ -184,8 +184,10 @@ def test_chinese_and_japanese_have_their_languages_and_stand_upright(show):
     assert page.locator(".source").get_attribute("lang") == "ja"
     assert page.locator(".target").get_attribute("lang") == "zh"
     page.get_by_role("button", name="Matrix").click()
-    box = page.locator(".cells text.upright", has_text="明天").bounding_box()
-    assert box["height"] > 1.5 * box["width"]
+    word = page.locator(".cells text.upright", has_text="明天")
+    assert word.evaluate("word => getComputedStyle(word).writingMode") == "vertical-rl"
+    box = word.bounding_box()
+    assert box["height"] > box["width"]
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])

@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+from processes import interruptible
+
 GOOD = "das ist ein kleines Haus ||| that is a small house\n"
 LONG = " ".join(["Haus"] * 10_000) + " ||| " + " ".join(["house"] * 10_000) + "\n"
 # Every kind of line that people and programs produce, and whether it can be aligned.
@@ -275,7 +277,7 @@ def test_a_reader_that_leaves_is_no_error(tmp_path):
 @pytest.mark.parametrize("name", ["links", "links.gz"])
 def test_an_interrupted_run_leaves_no_file(tmp_path, name):
     command = [sys.executable, "-m", "weft", "align", "-", "-o", name]
-    running = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    running = interruptible(command, cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     running.stdin.write((GOOD * 30_000).encode())
     running.stdin.flush()
     deadline = time.monotonic() + 60

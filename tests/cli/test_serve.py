@@ -11,6 +11,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from processes import interruptible
+
 
 @pytest.fixture
 def started() -> Iterator[object]:
@@ -19,7 +21,7 @@ def started() -> Iterator[object]:
 
     def start(*options: object):
         command = [sys.executable, "-m", "weft", "serve", "--port", "0", *map(str, options)]
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        process = interruptible(command, stderr=subprocess.PIPE, text=True)
         processes.append(process)
         said = ""
         while not (match := re.search(r"listening on (http://\S+)", said)):
