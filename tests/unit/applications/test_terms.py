@@ -60,7 +60,7 @@ def test_a_word_of_a_kept_term_is_linked_with_words_of_its_translation_alone(sou
     pair = SentencePair(tuple(source), tuple(target))
     inside = [Link(*link) for link in links if link[0] < len(source) and link[1] < len(target)]
     done = keep_terms(pair, Alignment.of(inside), [Term(tuple(a), tuple(b)) for a, b in terms])
-    new = done.alignment.pairs - {link.words for link in inside}
+    new = done.alignment.pairs - {link.indices for link in inside}
     for i, j in new:
         assert any(source[i] in term.source and target[j] in term.target for term in done.kept)
     if not done.kept:
