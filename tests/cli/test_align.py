@@ -326,3 +326,24 @@ def test_many_bad_lines_are_counted_and_a_file_of_nothing_else_has_failed(weft):
     assert (done.returncode, done.stdout) == (1, "\n" * 30)
     assert done.stderr.count("It gets no links.") == 10
     assert done.stderr.endswith("weft: 30 of 30 lines could not be aligned and have no links.\n")
+
+
+def test_terms_are_linked(weft, tmp_path):
+    (tmp_path / "terms.tsv").write_text("klein\tThe\n\nHaus\tbuilding\n")
+    pairs = "Das Haus ist klein ||| The house is small\nDas Haus ||| A house\n"
+    done = weft("align", "--terms", "terms.tsv", stdin=pairs, cwd=tmp_path)
+    assert "3-0" in done.stdout.splitlines()[0].split()
+    assert not {"0-0", "3-3"} & set(done.stdout.splitlines()[0].split())
+    assert done.stderr.splitlines() == [
+        "weft: line 1: the target does not have the term Haus = building.",
+        "weft: line 2: the target does not have the term Haus = building.",
+        "weft: terms without their translation: 2. Their words are linked as if there were no terms.",
+    ]
+    (tmp_path / "pairs").write_text(pairs)
+    sharded = weft("align", "pairs", "--terms", "terms.tsv", "--shards", "2", "-o", "out", cwd=tmp_path)
+    assert (tmp_path / "out").read_text() == done.stdout
+    assert sharded.stderr.splitlines()[:2] == done.stderr.splitlines()[:2]
+    (tmp_path / "terms.tsv").write_text("Haus\n")
+    done = weft("align", "--terms", "terms.tsv", stdin=pairs, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "terms.tsv:1: expected a term, a tab and its translation." in done.stderr

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from weft.applications.terms import Term, keep_terms
+from weft.extraction.terms import Term, keep_terms
 from weft.text.segment import Segmented
 from weft.types import Alignment, SentencePair
 

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from weft.cli.badlines import BadLines
+from weft.cli.badlines import BadLines, MissingTerms
 from weft.cli.options import (
+    LINKS,
     OUTPUT,
     AddressOption,
     AlphaOption,
@@ -77,6 +78,14 @@ def align(
     raw: RawOption = False,
     source_language: SourceLanguageOption = None,
     target_language: TargetLanguageOption = None,
+    terms: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Terms and their translations, two columns: where a line has both, they are linked.",
+            rich_help_panel=LINKS,
+        ),
+    ] = None,
     strict: StrictOption = False,
     shards: ShardsOption = None,
     resume: ResumeOption = False,
@@ -93,6 +102,7 @@ def align(
     """
     only_one_stdin(input, target)
     bad_lines = BadLines("It gets no links.", strict=strict)
+    missing = MissingTerms()
     typed = input == "-" and sys.stdin is not None and sys.stdin.isatty()
     with counting("pairs", quiet=on_screen(output) or typed) as count:
         done = align_files(
@@ -119,6 +129,7 @@ def align(
             raw=raw,
             source_language=source_language,
             target_language=target_language,
+            terms=terms,
             shards=shards,
             resume=resume,
             workers=workers,
@@ -127,9 +138,11 @@ def align(
             line_by_line=typed,  # who types a line wants its links before typing the next one
             on_bad_line=bad_lines,
             on_progress=count,
+            on_missing_term=missing.add,
         )
     if output == "-":
         write_stdout(b"", flush=True)
+    missing.summarise()
     if done.long_sentences:
         say(f"sentences longer than the encoder takes, read in overlapping windows: {done.long_sentences:,}.")
     sentence = f"{bad_lines.count:,} of {done.lines:,} lines could not be aligned and have no links."

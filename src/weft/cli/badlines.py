@@ -39,3 +39,21 @@ class BadLines:
             say(sentence or f"bad lines: {self.count:,}.")
         if lines and self.count >= lines:
             raise typer.Exit(1)
+
+
+class MissingTerms:
+    """Counts terms that a line's source has and its target has not, and names the first of them on stderr."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def add(self, line: int, term: str) -> None:
+        """Take note of one."""
+        self._count += 1
+        if self._count <= _MOST_NAMED:
+            say(f"line {line:,}: the target does not have the term {term}.")
+
+    def summarise(self) -> None:
+        """Say how many there were, if any."""
+        if self._count:
+            say(f"terms without their translation: {self._count:,}. Their words are linked as if there were no terms.")

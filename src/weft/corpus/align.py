@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,10 +25,12 @@ from weft.corpus.job import (
 from weft.corpus.records import OutputFormat, cut_records
 from weft.errors import FormatError, SettingError
 from weft.extraction.scores import Scores
+from weft.extraction.terms import Term, read_terms
 from weft.text.fields import PairFields
 from weft.text.files import Write, writing
 from weft.text.lines import STDIN
 from weft.text.pairs import PairFormat
+from weft.text.segment import word_splitters
 
 if TYPE_CHECKING:
     from weft.corpus.ahead import ReadAhead
@@ -39,11 +41,15 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class AlignedFiles:
-    """What `align_files` has done: lines written, those of them without a pair, and sentences read in windows."""
+    """What `align_files` has done: lines written, those of them without a pair, and sentences read in windows.
+
+    `missing_terms` says how often a line's source has a term and its target has not its translation.
+    """
 
     lines: int
     bad_lines: int
     long_sentences: int
+    missing_terms: int = 0
 
 
 def align_files(
@@ -61,6 +67,7 @@ def align_files(
     raw: bool = False,
     source_language: str | None = None,
     target_language: str | None = None,
+    terms: str | Path | Iterable[tuple[str, str]] | None = None,
     shards: int | None = None,
     resume: bool = False,
     workers: int | None = None,
@@ -69,6 +76,7 @@ def align_files(
     line_by_line: bool = False,
     on_bad_line: OnBadLine | None = None,
     on_progress: Callable[[int], object] | None = None,
+    on_missing_term: Callable[[int, str], object] | None = None,
     **settings: Any,
 ) -> AlignedFiles:
     """Align a corpus: what `weft align` does, with one line of links for each line.
@@ -89,6 +97,8 @@ def align_files(
         raw: the text is not split into words yet.
         source_language: language code of raw text; guessed by its script otherwise.
         target_language: language code of the other side.
+        terms: words whose translation is known, as pairs or as a file of two columns. Where a line has both, they are
+            linked, and with nothing else.
         shards: finish the output in so many pieces that survive a kill.
         resume: go on where a killed run with shards stopped.
         workers: processes; by default 1, and with shards or Ray one for each GPU.
@@ -97,6 +107,7 @@ def align_files(
         line_by_line: write each line's links before the next line is read.
         on_bad_line: told of each line that cannot be aligned; to raise in it ends the run. By default it is logged.
         on_progress: told how many more lines have been aligned.
+        on_missing_term: told of each line whose source has a term and whose target has not its translation.
         settings: what `Aligner.from_pretrained` takes besides: `layer`, `device`, `dtype`, `batch_tokens`, `method`,
             `threshold`, `alpha`, `cost`, `symmetrize`, `null`.
 
@@ -119,11 +130,14 @@ def align_files(
         (source_language, target_language),
         PairFields.of(source_field, target_field, columns),
     )
+    if terms is not None:
+        job = replace(job, terms=tuple(_terms(terms, job)))
+    missing = _Counted(on_missing_term)
     files = CorpusFiles(
         str(source), None if target is None else str(target), output if callable(output) else str(output)
     )
     bad_lines = _BadLines(on_bad_line)
-    listeners = Listeners(bad_lines.add, on_progress or (lambda lines: None))
+    listeners = Listeners(bad_lines.add, on_progress or (lambda lines: None), missing.add)
     if Engine(engine) is Engine.RAY:
         _refuse(shards=shards, resume=resume)
         from weft.corpus.ray import align_with_ray
@@ -132,7 +146,28 @@ def align_files(
     else:
         _refuse(address=address)
         done = _locally(job, files, listeners, shards=shards, resume=resume, workers=workers, line_by_line=line_by_line)
-    return AlignedFiles(done.lines, bad_lines.count, done.long_sentences)
+    return AlignedFiles(done.lines, bad_lines.count, done.long_sentences, missing.count)
+
+
+def _terms(terms: str | Path | Iterable[tuple[str, str]], job: AlignJob) -> Iterable[Term]:
+    """Terms in words as the text has them."""
+    split = word_splitters(job.raw, *job.languages)
+    if isinstance(terms, str | Path):
+        return read_terms(terms, split)
+    return [Term(split[0](source), split[1](target)) for source, target in terms]
+
+
+class _Counted:
+    """Counts missing terms on their way to the listener."""
+
+    def __init__(self, listener: Callable[[int, str], object] | None) -> None:
+        self.count = 0
+        self._listener = listener
+
+    def add(self, line: int, term: str) -> None:
+        self.count += 1
+        if self._listener is not None:
+            self._listener(line, term)
 
 
 class _BadLines:
@@ -232,5 +267,5 @@ def _in_one_go(
         for chunk in model.align(chunks, at_once=1 if line_by_line else None):
             write(chunk.output)
             totals.add(chunk)
-            listeners.on_progress(chunk.lines)
+            listeners.done(chunk)
     return totals

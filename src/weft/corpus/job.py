@@ -14,6 +14,7 @@ from weft.corpus.records import AlignedChunk, Chunk, OutputFormat, Record, read_
 from weft.errors import FormatError
 from weft.extraction.methods import METHODS
 from weft.extraction.scores import Scores
+from weft.extraction.terms import Term, TermIndex, keep_terms
 from weft.text.fields import PairFields
 from weft.text.files import Write
 from weft.text.pairs import PLAIN, PairFormat
@@ -53,10 +54,17 @@ class CorpusFiles:
 
 @dataclass(frozen=True, slots=True)
 class Listeners:
-    """Who is told of lines without a pair, and of how many more lines have been aligned."""
+    """Who is told of lines without a pair, of how many more lines have been aligned, and of terms that are missing."""
 
     on_bad_line: OnBadLine
     on_progress: Callable[[int], object]
+    on_missing_term: Callable[[int, str], object]
+
+    def done(self, chunk: AlignedChunk) -> None:
+        """Tell them of one more chunk."""
+        for line, term in chunk.missing_terms:
+            self.on_missing_term(line, term)
+        self.on_progress(chunk.lines)
 
 
 @dataclass(slots=True)
@@ -84,6 +92,7 @@ class AlignJob:
     raw: bool = False
     languages: tuple[str | None, str | None] = (None, None)
     fields: PairFields = PLAIN
+    terms: tuple[Term, ...] = ()
 
     @property
     def computed_scores(self) -> Scores:
@@ -93,8 +102,8 @@ class AlignJob:
 
     @property
     def needs_words(self) -> bool:
-        """Whether the words of a line are written again once it is aligned."""
-        return self.output_format in (OutputFormat.JSONL, OutputFormat.WORDS)
+        """Whether the words of a line are looked at again once it is aligned."""
+        return self.output_format in (OutputFormat.JSONL, OutputFormat.WORDS) or bool(self.terms)
 
     def segmenters(self) -> tuple[Segmenter, Segmenter] | None:
         """How raw text is cut into words, if it is raw."""
@@ -147,6 +156,7 @@ class LoadedJob:
         self._job = job
         self._aligner = Aligner.from_pretrained(job.model, **job.settings)
         self._write = record_writer(job.output_format, scores=job.computed_scores is not Scores.NONE)
+        self._terms = TermIndex(job.terms)
         self._long_sentences = 0
 
     def align(self, chunks: Iterable[Chunk], *, at_once: int | None = None) -> Iterator[AlignedChunk]:
@@ -162,10 +172,17 @@ class LoadedJob:
 
     def _written(self, chunk: Chunk, alignments: Sequence[Alignment]) -> AlignedChunk:
         assert len(alignments) == chunk.lines, "one line out for each line in"
+        missing: list[tuple[int, str]] = []
+        if self._job.terms:
+            pairs = [record.pair for record in chunk.records]
+            found = zip(pairs, alignments, strict=True)
+            kept = [keep_terms(pair, links, self._terms.of(pair.source)) for pair, links in found]
+            alignments = [result.alignment for result in kept]
+            missing = [(line, str(term)) for line, done in enumerate(kept, chunk.first) for term in done.missing]
         text = self._write(chunk.records, alignments, chunk.first)
         # File names may hold bytes that are no text; they must not end a run.
         output = text.encode("utf-8", "backslashreplace")
-        return AlignedChunk(chunk.first, chunk.lines, output, self._new_long_sentences())
+        return AlignedChunk(chunk.first, chunk.lines, output, self._new_long_sentences(), tuple(missing))
 
     def _new_long_sentences(self) -> int:
         """Those that were not reported yet; with chunks side by side they may be another chunk's, the sum is right."""
@@ -211,6 +228,7 @@ class LoadedJob:
             "source-field": job.fields.source,
             "target-field": job.fields.target,
             "columns": ",".join(job.fields.columns) or None,
+            "terms": "; ".join(map(str, job.terms)) or None,
         }
         spelt = {
             f"--{name.replace('_', '-')}": None if value is None else str(value) for name, value in options.items()

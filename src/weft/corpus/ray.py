@@ -118,7 +118,7 @@ def align_with_ray(
             if isinstance(piece.work, AlignedChunk):
                 write(piece.work.output)
                 totals.add(piece.work)
-                listeners.on_progress(piece.work.lines)
+                listeners.done(piece.work)
             else:
                 stack.close()
                 write = None

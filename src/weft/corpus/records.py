@@ -65,12 +65,16 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class AlignedChunk:
-    """What became of a chunk: the output's bytes, and how many sentences were too long for the encoder at once."""
+    """What became of a chunk: the output's bytes, and how many sentences were too long for the encoder at once.
+
+    `missing_terms` are those that a line's source has and its target has not, each with the line's number.
+    """
 
     first: int
     lines: int
     output: bytes
     long_sentences: int = 0
+    missing_terms: tuple[tuple[int, str], ...] = ()
 
 
 def read_records(

@@ -59,8 +59,8 @@ def align_in_shards(
         run = ShardedRun(output, Manifest(shards, inputs, model.identity()), resume=resume)
         with _kept(run, shards):
             records = job.read(files.source, files.target, listeners.on_bad_line)
-            for lines in run.work(cut_records(records, description.pace.chunk_words), model):
-                listeners.on_progress(lines)
+            for chunk in run.work(cut_records(records, description.pace.chunk_words), model):
+                listeners.done(chunk)
             with _naming(output), writing(output) as write:
                 for block in run.joined():
                     write(block)
@@ -151,8 +151,8 @@ class ShardedRun:
         """Sentences of all shards that were longer than the encoder takes."""
         return sum(shard.long_sentences for shard in self._manifest.finished.values())
 
-    def work(self, chunks: Iterable[Chunk], workers: LoadedJob | Workers) -> Iterator[int]:
-        """Make the shards that are missing; yields how many lines were aligned, chunk by chunk."""
+    def work(self, chunks: Iterable[Chunk], workers: LoadedJob | Workers) -> Iterator[AlignedChunk]:
+        """Make the shards that are missing; yields each chunk once it is written."""
         file: WholeFile | None = None
         current = -1
         try:
@@ -164,7 +164,7 @@ class ShardedRun:
                 assert file is not None
                 file.write(done.output)
                 self._begun[number].add_output(done)
-                yield done.lines
+                yield done
             self._finish(current, file)
         finally:
             if file is not None:

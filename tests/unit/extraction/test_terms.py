@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.applications.spans import split_at_blanks
-from weft.applications.terms import Term, keep_terms, read_terms
 from weft.errors import FormatError
+from weft.extraction.terms import Term, TermIndex, keep_terms, read_terms
 from weft.types import Alignment, Link, SentencePair
 
 
@@ -67,11 +66,15 @@ def test_a_word_of_a_kept_term_is_linked_with_words_of_its_translation_alone(sou
         assert not new
 
 
+def test_an_index_finds_the_terms_a_sentence_may_have():
+    terms = [Term(("New", "York"), ("x",)), Term(("new",), ("y",)), Term(("old",), ("z",))]
+    assert TermIndex(terms).of(("a", "NEW", "b")) == terms[:2]
+
+
 def test_reading(tmp_path):
     file = tmp_path / "terms.tsv"
     file.write_text("# terms\nAmtsgericht\tdistrict court\tlaw\n\nAmtsgericht\tdistrict court\n", "utf-8")
-    cut = (split_at_blanks, split_at_blanks)
-    assert read_terms(file, cut) == [Term(("Amtsgericht",), ("district", "court"))]
+    assert read_terms(file) == [Term(("Amtsgericht",), ("district", "court"))]
     file.write_text("Amtsgericht\n")
     with pytest.raises(FormatError, match=r"terms\.tsv:1: expected a term, a tab and its translation"):
-        read_terms(file, cut)
+        read_terms(file)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 from weft.errors import FormatError
 from weft.text.lines import Path, decode, display_name, read_lines
-from weft.text.segment import Segmenter
+from weft.text.pairs import split_words
 from weft.types import Alignment, Link, SentencePair, Words
 
 Run = tuple[int, int]
+"""Neighbouring words: the first, and the one after the last."""
+
+
+Split = Callable[[str], Words]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +27,7 @@ class Term:
     target: Words
 
     def __str__(self) -> str:
+        """The term as messages call it."""
         return f"{' '.join(self.source)} = {' '.join(self.target)}"
 
 
@@ -34,12 +40,12 @@ class KeptTerms:
     missing: tuple[Term, ...]
 
 
-def read_terms(path: Path, segmenters: tuple[Segmenter, Segmenter]) -> list[Term]:
+def read_terms(path: Path, split: tuple[Split, Split] = (split_words, split_words)) -> list[Term]:
     """Read terms, one a line: a term, a tab and its translation. Blank lines and lines that begin with # are skipped.
 
     Args:
         path: the file.
-        segmenters: how source and target are split into words, as in the text.
+        split: how source and target are split into words, as in the text; at blanks by default.
 
     Returns:
         The terms in the order of the file, each once.
@@ -53,11 +59,25 @@ def read_terms(path: Path, segmenters: tuple[Segmenter, Segmenter]) -> list[Term
         if not text.strip() or text.startswith("#"):
             continue
         columns = text.split("\t")
-        sides = [cut(column).words for cut, column in zip(segmenters, columns, strict=False)]
+        sides = [to_words(column) for to_words, column in zip(split, columns, strict=False)]
         if len(sides) < 2 or not all(sides):
             raise FormatError(display_name(path), number, "expected a term, a tab and its translation.")
         terms[Term(sides[0], sides[1])] = None
     return list(terms)
+
+
+class TermIndex:
+    """Many terms, of which only those are looked at whose first word a sentence has."""
+
+    def __init__(self, terms: Iterable[Term]) -> None:
+        self._by_first_word: defaultdict[str, list[Term]] = defaultdict(list)
+        for term in terms:
+            self._by_first_word[term.source[0].lower()].append(term)
+
+    def of(self, sentence: Words) -> list[Term]:
+        """The terms that may occur in a sentence."""
+        found = {word.lower() for word in sentence} & self._by_first_word.keys()
+        return [term for word in sorted(found) for term in self._by_first_word[word]]
 
 
 def keep_terms(pair: SentencePair, alignment: Alignment, terms: Iterable[Term], *, lowercase: bool = True) -> KeptTerms:
