@@ -65,6 +65,47 @@ def test_the_file_map_names_the_scripts_and_folders_that_are_there():
     assert folders == {"src", *re.findall(r"^(\w+)/ ", text, flags=re.MULTILINE)}
 
 
+# Notes which modules of weft run from the first chunk on.
+WALK = """
+import pathlib, sys, threading
+import weft
+from weft.cli.main import main
+from weft.corpus.job import LoadedJob
+
+root, met, align = pathlib.Path(weft.__file__).parent, set(), LoadedJob.align
+
+def note(frame, event, argument):
+    path = pathlib.Path(frame.f_code.co_filename)
+    if event == "call" and frame.f_code.co_name != "<module>" and path.is_relative_to(root):
+        met.add(path.relative_to(root).as_posix())
+
+def noted(*arguments, **options):
+    threading.setprofile(note)
+    sys.setprofile(note)
+    yield from align(*arguments, **options)
+
+LoadedJob.align = noted
+sys.argv = ["weft", "align"]
+try:
+    main()
+except SystemExit:
+    sys.setprofile(None)
+print(*sorted(met), file=sys.stderr)
+"""
+
+
+def test_the_walk_of_one_pair_is_as_it_is_told():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    told = text[text.index("## The walk of one pair") : text.index("## House rules")]
+    stations = set(re.findall(r"^\d+\. `([\w/]+\.py)`", told, flags=re.MULTILINE))
+    asked = set(re.findall(r"`([\w/]+\.py)`", told.partition("On the way they ask")[2]))
+    pair = "das ist gut ||| that is good\n"
+    done = subprocess.run([sys.executable, "-c", WALK], input=pair, capture_output=True, text=True, check=True)
+    assert done.stdout == "0-0 1-1 2-2\n"
+    aside = {"cli/main.py", "cli/progress.py", "cli/badlines.py", "errors.py"}
+    assert set(done.stderr.split()) - aside == (stations | asked) - {"cli/align.py"}
+
+
 def test_the_citation_names_this_version():
     from weft import __version__
 

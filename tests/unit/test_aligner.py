@@ -204,7 +204,7 @@ def test_nothing_can_be_saved_of_an_encoder_without_files(aligner, tmp_path, mon
     remembering(aligner).save_pretrained(tmp_path / "remembered")
     assert str(Aligner.from_pretrained(tmp_path / "remembered").align("das", "that")) == "0-0"
     monkeypatch.setattr(aligner.encoder, "source", None)
-    with pytest.raises(WeftError, match="a TorchEncoder has no model that could be saved|a BertEncoder has no model"):
+    with pytest.raises(WeftError, match="Encoder has no model that could be saved"):
         aligner.save_pretrained(tmp_path / "nothing")
 
 
