@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from weft.cli.options import MODEL, OUTPUT
+from weft.cli.options import MODEL, OUTPUT, RawOption, SourceLanguageOption, TargetLanguageOption
 from weft.cli.output import say
 from weft.errors import MissingExtraError, SettingError
 
 if TYPE_CHECKING:
+    from weft.training.checkpoints import Progress
     from weft.training.config import TrainingConfig
 
 _RUN = "Run"
@@ -43,7 +45,19 @@ def train(
     objectives: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME,NAME", help="Some of mlm,tlm,so,psi,co.", show_default="mlm,tlm,so,psi", rich_help_panel=_RUN
+            metavar="NAME,NAME",
+            help="Some of mlm,tlm,so,psi,co,teacher,unrelated,gold.",
+            show_default="by the base",
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
+    teacher: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Whose probabilities are learned.",
+            show_default="the encoder at the start",
+            rich_help_panel=MODEL,
         ),
     ] = None,
     links: Annotated[
@@ -62,6 +76,9 @@ def train(
     exclude: Annotated[
         list[str] | None, typer.Option(metavar="PREFIX", help="A test set not to train on.", rich_help_panel=_DATA)
     ] = None,
+    raw: RawOption = False,
+    source_language: SourceLanguageOption = None,
+    target_language: TargetLanguageOption = None,
     layer: Annotated[
         int | None,
         typer.Option(
@@ -74,12 +91,17 @@ def train(
     max_steps: Annotated[
         int | None, typer.Option(metavar="N", help="Stop after so many steps.", rich_help_panel=_RUN)
     ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(metavar="N", help="Stop after so much time.", rich_help_panel=_RUN)
+    ] = None,
     batch_size: Annotated[
-        int | None, typer.Option(metavar="N", help="Pairs a step.", show_default="8", rich_help_panel=_RUN)
+        int | None, typer.Option(metavar="N", help="Pairs a step.", show_default="by the base", rich_help_panel=_RUN)
     ] = None,
     learning_rate: Annotated[
         float | None,
-        typer.Option(metavar="RATE", help="The highest; it falls to 0.", show_default="2e-5", rich_help_panel=_RUN),
+        typer.Option(
+            metavar="RATE", help="The highest; it falls to 0.", show_default="by the base", rich_help_panel=_RUN
+        ),
     ] = None,
     beta: Annotated[
         float | None, typer.Option(metavar="WEIGHT", help="Weight of co.", show_default="1", rich_help_panel=_RUN)
@@ -98,45 +120,65 @@ def train(
         bool, typer.Option("--overwrite", help="Replace a model in the output folder.", rich_help_panel=OUTPUT)
     ] = False,
 ) -> None:
-    """Train an encoder to align words, with the paper's objectives.
+    """Train an encoder to align words better on your text, with your links, or in a new language.
 
-    Example: weft train de-en.txt --model bert-base-multilingual-cased --output my-model --dev dev/de-en
+    Example: weft train de-en.txt --model weft-mini --output my-model --dev dev/de-en
     """
     given = {
         "output": output,
         "model": model,
         "objectives": objectives.split(",") if objectives else None,
-        "corpora": _corpora(corpora or [], links or []) or None,
+        "corpora": _corpora(corpora or [], links or [], raw, source_language, target_language) or None,
+        "teacher": teacher,
         "dev": dev or None,
         "exclude": exclude or None,
         "layer": layer,
         "epochs": epochs,
         "max_steps": max_steps,
+        "minutes": minutes,
         "batch_size": batch_size,
         "learning_rate": learning_rate,
         "beta": beta,
         "precision": precision,
         "seed": seed,
     }
-    settings = _settings(config, given)
     try:
+        settings = _settings(config, given)
         from weft.training.loop import train as run
     except ModuleNotFoundError as error:
         raise MissingExtraError("torch", "Training") from error
     with _progress() as report:
-        progress = run(settings, resume=resume, overwrite=overwrite, report=report)
+        progress = run(settings, resume=resume, overwrite=overwrite, report=report, say=say)
     if os.environ.get("RANK", "0") != "0":
         return  # one of several processes speaks for all
-    if progress.best_aer is not None:
-        say(f"best mean dev AER {progress.best_aer:.2f} at step {progress.best_step:,}.")
+    _say_result(progress, bool(settings.dev))
     say(f"the model is in {settings.output}.")
 
 
-def _corpora(paths: list[str], links: list[str]) -> list[dict[str, str]]:
+def _say_result(progress: Progress, by_dev: bool) -> None:
+    if progress.before is None or progress.best is None or progress.last is None:
+        return
+    judge = "mean dev AER" if by_dev else "loss on pairs kept back"
+    if progress.best_step == 0:
+        say(
+            f"{judge}: {progress.before:.2f} before, {progress.last:.2f} after. Training did not help, so the starting "
+            "weights are kept."
+        )
+    else:
+        say(f"{judge}: {progress.before:.2f} before, {progress.best:.2f} after (step {progress.best_step:,}).")
+
+
+def _corpora(
+    paths: list[str], links: list[str], raw: bool, source_language: str | None, target_language: str | None
+) -> list[dict[str, Any]]:
     if len(links) > len(paths):
         raise SettingError(f"there are {len(links)} files of links for {len(paths)} corpora.")
+    if not raw and (source_language or target_language):
+        raise SettingError("--source-language and --target-language go with --raw.")
+    alike = {"raw": raw, "source_language": source_language, "target_language": target_language}
     return [
-        {"path": path, **({"links": links[number]} if number < len(links) else {})} for number, path in enumerate(paths)
+        {"path": path, "links": links[number] if number < len(links) else None, **alike}
+        for number, path in enumerate(paths)
     ]
 
 
@@ -150,15 +192,9 @@ def _settings(config: str | None, given: dict[str, Any]) -> TrainingConfig:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[dict[str, float]], None]]:
-    """A line with losses, tokens a second and time left on a terminal; dev scores are printed and stay."""
-
-    def say_scores(record: dict[str, float]) -> None:
-        if "aer" in record:
-            sets = ", ".join(f"{name[4:]} {value:.2f}" for name, value in record.items() if name.startswith("aer "))
-            say(f"step {record['step']:,.0f}: dev AER {record['aer']:.2f} ({sets})")
-
+    """A line with losses and time left: on a terminal it moves, elsewhere there is one now and then."""
     if not sys.stderr.isatty():
-        yield say_scores
+        yield _Lines()
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -168,12 +204,45 @@ def _progress() -> Iterator[Callable[[dict[str, float]], None]]:
         task = bar.add_task("starting", total=None)
 
         def show(record: dict[str, float]) -> None:
-            say_scores(record)
+            _say_score(record)
             if "of" in record:
-                losses = " ".join(
-                    f"{name} {record[name]:.3f}" for name in ("mlm", "tlm", "so", "psi", "co") if name in record
-                )
-                text = f"{losses}  {record['tokens/s']:,.0f} tokens/s"
-                bar.update(task, completed=record["step"], total=record["of"], description=text)
+                text = f"{_losses(record)}  {record['tokens/s']:,.0f} tokens/s"
+                bar.update(task, completed=record["step"], total=record["of"] or None, description=text)
 
         yield show
+
+
+class _Lines:
+    """Says how a run goes: soon after its start, then every half minute."""
+
+    _FIRST, _EVERY = 5.0, 30.0
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + self._FIRST
+
+    def __call__(self, record: dict[str, float]) -> None:
+        _say_score(record)
+        if "of" in record and time.monotonic() >= self._next:
+            self._next = time.monotonic() + self._EVERY
+            of = f" of {record['of']:,.0f}" if record["of"] else ""
+            say(f"step {record['step']:,.0f}{of}: {_losses(record)}; {_duration(record['seconds left'])} left.")
+
+
+def _losses(record: dict[str, float]) -> str:
+    others = ("step", "of", "tokens/s", "lr", "seconds left")
+    return " ".join(f"{name} {value:.3f}" for name, value in record.items() if name not in others)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"about {seconds:.0f} seconds"
+    return f"about {seconds / 60:.0f} minutes" if seconds < 5400 else f"about {seconds / 3600:.1f} hours"
+
+
+def _say_score(record: dict[str, float]) -> None:
+    when = f"step {record['step']:,.0f}" if record["step"] else "before training"
+    if "aer" in record:
+        sets = ", ".join(f"{name[4:]} {value:.2f}" for name, value in record.items() if name.startswith("aer "))
+        say(f"{when}: dev AER {record['aer']:.2f} ({sets})")
+    elif "held out" in record:
+        say(f"{when}: loss on pairs kept back {record['held out']:.3f}")

@@ -1,135 +1,193 @@
-"""Training pairs to tensors: rows for one sentence or two, masking, and links between subwords.
+"""A training batch: for each kind of rows that some objective looks at, one record of tensors.
 
-Whatever is random in a step comes from (seed, step) and is drawn for the whole batch, before it is cut into pieces or
-spread over processes: a resumed run, or one on more devices, sees the same masks.
+Whatever is random in a step comes from (seed, step, kind of rows) and is drawn for the whole batch, before it is cut
+into pieces or spread over processes: a resumed run, or one on more devices, sees the same masks and partners.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Generic, Self, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
+import torch
+from torch import Tensor
 
-from weft.arrays import BoolArray, IntArray
-from weft.encoding.batches import token_batches
 from weft.encoding.subwords import Tokenizer
-from weft.training.corpus import TrainingPair
+from weft.training.config import TrainingConfig
+from weft.training.corpus import PackedCorpus, TrainingPair
+from weft.training.rows import Rows, Vocabulary, joint_rows, masked, padded_numbers, single_rows, subword_links
 
-# CUDA attention takes at most 65,535 rows, and a piece has up to two rows a pair.
-_MOST_PAIRS = 1 << 14
+Array = npt.NDArray[Any]
+Draws = tuple[Array, ...]
+P = TypeVar("P", bound="Part")
+
+
+@dataclass(slots=True)
+class Part:
+    """Rows for the encoder: ids and attention, both of shape (r, l), and in subclasses what belongs to them."""
+
+    ids: Tensor
+    attention: Tensor
+
+    def mapped(self, change: Callable[[Tensor], Tensor]) -> Self:
+        """The same part with every tensor changed."""
+        return type(self)(*(change(getattr(self, item.name)) for item in fields(self)))
+
+
+@dataclass(slots=True)
+class Batch:
+    """Some pairs of a step, as many as go through the encoder at once."""
+
+    pairs: int
+    parts: dict[str, Part]
+
+    def part(self, maker: RowMaker[P]) -> P:
+        """What a maker made of these pairs."""
+        return cast(P, self.parts[maker.name])
+
+    @property
+    def tokens(self) -> int:
+        """Subwords and special tokens in all rows."""
+        return sum(int(part.attention.sum()) for part in self.parts.values())
+
+    def mapped(self, change: Callable[[Tensor], Tensor]) -> Batch:
+        """The same batch with every tensor changed, say moved to a device."""
+        return Batch(self.pairs, {name: part.mapped(change) for name, part in self.parts.items()})
+
+    def pin_memory(self) -> Batch:
+        """Called by torch's loader, so that copies to a GPU need not wait."""
+        return self.mapped(Tensor.pin_memory)
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """What masking needs: the mask token, and how many tokens there are to choose random ones from."""
+class Material:
+    """What rows are made of besides the pairs: partners come from the corpus, `longest` is the room for a sentence."""
 
-    mask: int
-    size: int
-
-
-@dataclass(slots=True)
-class Rows:
-    """Padded rows, all (r, l): ids, attention mask, which hold subwords of a sentence, and places in the sentence."""
-
-    ids: IntArray
-    attention: BoolArray
-    inside: BoolArray
-    positions: IntArray
+    corpus: PackedCorpus
+    config: TrainingConfig
+    tokenizer: Tokenizer
+    vocabulary: Vocabulary | None
+    longest: int
 
 
-def single_rows(sentences: Sequence[IntArray], tokenizer: Tokenizer) -> Rows:
-    """One sentence a row, between its special tokens."""
-    return _rows([[sentence] for sentence in sentences], tokenizer)
+def _nothing(generator: np.random.Generator, pairs: Sequence[TrainingPair], material: Material) -> Draws:
+    return ()
 
 
-def joint_rows(first: Sequence[IntArray], second: Sequence[IntArray], tokenizer: Tokenizer) -> Rows:
-    """Two sentences a row, [x; y], each between its special tokens."""
-    return _rows([[x, y] for x, y in zip(first, second, strict=True)], tokenizer)
+@dataclass(frozen=True)
+class RowMaker(Generic[P]):
+    """Makes one kind of rows.
 
-
-def _rows(rows: list[list[IntArray]], tokenizer: Tokenizer) -> Rows:
-    before, after = len(tokenizer.prefix), len(tokenizer.suffix)
-    longest = max(sum(len(part) + before + after for part in row) for row in rows)
-    ids = np.full((len(rows), longest), tokenizer.pad, dtype=np.int64)
-    attention = np.zeros((len(rows), longest), dtype=bool)
-    inside = np.zeros((len(rows), longest), dtype=bool)
-    positions = np.zeros((len(rows), longest), dtype=np.int64)
-    for number, row in enumerate(rows):
-        place = 0
-        for part in row:
-            end = place + before + len(part) + after
-            ids[number, place:end] = [*tokenizer.prefix, *part, *tokenizer.suffix]
-            inside[number, place + before : end - after] = True
-            positions[number, place:end] = np.arange(end - place)
-            place = end
-        attention[number, :place] = True
-    return Rows(ids, attention, inside, positions)
-
-
-@dataclass(slots=True)
-class MaskedRows:
-    """Rows with some ids replaced; `chosen` are the flat positions to predict and `labels` what stood there."""
-
-    ids: IntArray
-    attention: BoolArray
-    positions: IntArray
-    chosen: IntArray
-    labels: IntArray
-
-
-def masked(rows: Rows, draws: npt.NDArray[np.float32], vocabulary: Vocabulary, *, share: float = 0.15) -> MaskedRows:
-    """Choose 15 % of the subwords; of those 80 % become the mask token, 10 % a random one, 10 % stay (section 2.2).
-
-    The rows themselves are left as they are, so that no mask leaks into another pass.
-
-    Args:
-        rows: the rows to mask.
-        draws: three uniform numbers a position, shape (r, at least l, 3): chosen or not, how, and which random token.
-        vocabulary: mask token and size.
-        share: how many subwords are chosen.
+    Attributes:
+        name: tells it from others; objectives with the same maker share its rows.
+        make: pairs, what was drawn for them, and the material, to a part.
+        draw: random numbers for a whole batch, arrays with one row a pair.
     """
-    length = rows.ids.shape[1]
-    choose, how, which = np.moveaxis(draws[:, :length], -1, 0)
-    chosen = rows.inside & (choose < share)
-    ids = rows.ids.copy()
-    ids[chosen & (how < 0.8)] = vocabulary.mask
-    swapped = chosen & (how >= 0.9)
-    ids[swapped] = (which[swapped] * vocabulary.size).astype(np.int64)
-    places = np.flatnonzero(chosen)
-    return MaskedRows(ids, rows.attention, rows.positions, places, rows.ids.reshape(-1)[places])
+
+    name: str
+    make: Callable[[Sequence[TrainingPair], Draws, Material], P]
+    draw: Callable[[np.random.Generator, Sequence[TrainingPair], Material], Draws] = _nothing
 
 
-def subword_links(pairs: Sequence[TrainingPair]) -> tuple[BoolArray, BoolArray]:
-    """Given links between all subwords of the linked words, shape (b, n, m), and which pairs have any, shape (b,)."""
-    n, m = max(len(pair.source_ids) for pair in pairs), max(len(pair.target_ids) for pair in pairs)
-    links = np.zeros((len(pairs), n, m), dtype=bool)
-    given = np.zeros(len(pairs), dtype=bool)
-    for number, pair in enumerate(pairs):
-        if pair.links is not None:
-            given[number] = True
-            between_words = np.zeros((pair.source_words[-1] + 1, pair.target_words[-1] + 1), dtype=bool)
-            between_words[pair.links[:, 0], pair.links[:, 1]] = True
-            height, width = len(pair.source_words), len(pair.target_words)
-            links[number, :height, :width] = between_words[np.ix_(pair.source_words, pair.target_words)]
-    return links, given
+@dataclass(slots=True)
+class AlignedRows(Part):
+    """Sources, then targets, one sentence a row, with word numbers and links.
+
+    `source_words` (b, n) and `target_words` (b, m) are -1 for padding; `sure` and `possible` are given links between
+    subwords (b, n, m); `given`, `trusted` (gold, not silver) and `weights` have one value a pair.
+    """
+
+    source_words: Tensor
+    target_words: Tensor
+    sure: Tensor
+    possible: Tensor
+    given: Tensor
+    trusted: Tensor
+    weights: Tensor
 
 
-def padded_words(words: Sequence[IntArray]) -> IntArray:
-    """Word numbers of a batch's subwords, shape (b, n); padding is -1."""
-    result = np.full((len(words), max(map(len, words))), -1, dtype=np.int64)
-    for number, row in enumerate(words):
-        result[number, : len(row)] = row
-    return result
+@dataclass(slots=True)
+class PredictedRows(Part):
+    """Masked rows: places within the sentence (r, l), flat places to predict, and what stood there (tokens,)."""
+
+    positions: Tensor
+    chosen: Tensor
+    labels: Tensor
 
 
-def pieces(pairs: Sequence[TrainingPair], numbers: Sequence[int], budget: int) -> list[list[int]]:
-    """Cut some of a batch's pairs into pieces whose longer sides stay under a token budget; like with like."""
-    lengths = [max(len(pairs[number].source_ids), len(pairs[number].target_ids)) for number in numbers]
-    batches = token_batches(lengths, budget)
-    return [
-        [numbers[k] for k in batch[first : first + _MOST_PAIRS]]
-        for batch in batches
-        for first in range(0, len(batch), _MOST_PAIRS)
+@dataclass(slots=True)
+class ParallelRows(Part):
+    """Rows of two sentences with places (r, l), and whether they translate each other (r,)."""
+
+    positions: Tensor
+    parallel: Tensor
+
+
+def tensors(*arrays: Array) -> list[Tensor]:
+    """Arrays as tensors on the CPU."""
+    return [torch.from_numpy(np.asarray(array)) for array in arrays]
+
+
+def _aligned(pairs: Sequence[TrainingPair], draws: Draws, material: Material) -> AlignedRows:
+    rows = single_rows([pair.source_ids for pair in pairs] + [pair.target_ids for pair in pairs], material.tokenizer)
+    sure, possible, given = subword_links(pairs)
+    sources = [material.config.corpora[pair.corpus] for pair in pairs]
+    return AlignedRows(*tensors(
+        rows.ids, rows.attention,
+        padded_numbers([pair.source_words for pair in pairs]), padded_numbers([pair.target_words for pair in pairs]),
+        sure, possible, given, given & ~np.array([source.silver for source in sources]),
+        np.array([source.weight for source in sources], dtype=np.float32),
+    ))  # fmt: skip
+
+
+def _masks(generator: np.random.Generator, pairs: Sequence[TrainingPair], sentences: int) -> Draws:
+    """Three uniform numbers for each place of both rows of a pair; a row holds one sentence or two."""
+    # Room for special tokens too.
+    length = sentences * (max(max(len(pair.source_ids), len(pair.target_ids)) for pair in pairs) + 8)
+    return tuple(generator.random((len(pairs), length, 3), dtype=np.float32) for _ in range(2))
+
+
+def _predicted(rows: Rows, draws: Draws, material: Material) -> PredictedRows:
+    assert material.vocabulary is not None, "whoever masks needs a mask token"
+    found = masked(rows, np.concatenate(draws), material.vocabulary)
+    return PredictedRows(*tensors(found.ids, found.attention, found.positions, found.chosen, found.labels))
+
+
+def _sides(pairs: Sequence[TrainingPair]) -> tuple[list[Array], list[Array]]:
+    return [pair.source_ids for pair in pairs], [pair.target_ids for pair in pairs]
+
+
+def _masked_apart(pairs: Sequence[TrainingPair], draws: Draws, material: Material) -> PredictedRows:
+    source, target = _sides(pairs)
+    return _predicted(single_rows([*source, *target], material.tokenizer), draws, material)
+
+
+def _masked_together(pairs: Sequence[TrainingPair], draws: Draws, material: Material) -> PredictedRows:
+    source, target = _sides(pairs)
+    return _predicted(joint_rows([*source, *target], [*target, *source], material.tokenizer), draws, material)
+
+
+def _draw_partners(generator: np.random.Generator, pairs: Sequence[TrainingPair], material: Material) -> Draws:
+    size = len(material.corpus)
+    parallel = (generator.random(len(pairs)) < 0.5) | (size == 1)
+    return parallel, generator.integers(size, size=len(pairs))
+
+
+def _parallel(pairs: Sequence[TrainingPair], draws: Draws, material: Material) -> ParallelRows:
+    """Each pair as it is, or with the target of another pair, with equal probability (section 2.2)."""
+    parallel, partners = draws
+    targets = [
+        pair.target_ids if same else material.corpus[int(partner)].target_ids
+        for pair, partner, same in zip(pairs, partners, parallel, strict=True)
     ]
+    rows = joint_rows([pair.source_ids for pair in pairs], targets, material.tokenizer)
+    return ParallelRows(*tensors(rows.ids, rows.attention, rows.positions, parallel))
+
+
+ALIGNED = RowMaker("aligned", _aligned)
+MASKED_APART = RowMaker("masked apart", _masked_apart, lambda generator, pairs, _: _masks(generator, pairs, 1))
+MASKED_TOGETHER = RowMaker("masked together", _masked_together, lambda generator, pairs, _: _masks(generator, pairs, 2))
+PARALLEL = RowMaker("parallel", _parallel, _draw_partners)

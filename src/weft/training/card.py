@@ -59,7 +59,7 @@ def model_card(config: TrainingConfig, layer: int, progress: Progress, counts: d
         "with `AutoModel.from_pretrained` too.",
         "",
         f"- base: {base}",
-        f"- objectives: {', '.join(config.objectives)}",
+        f"- objectives: {', '.join(config.chosen_objectives)}",
         f"- alignment layer: {layer}",
         f"- steps: {progress.step:,} of {config.batch_size} pairs, learning rate {config.learning_rate:g}",
         f"- data: {', '.join(f'{count:,} {name}' for name, count in counts.items() if count)}",
@@ -67,8 +67,9 @@ def model_card(config: TrainingConfig, layer: int, progress: Progress, counts: d
     ]
     if config.exclude:
         lines.append(f"- no sentence of these test sets was trained on: {', '.join(config.exclude)}")
-    if progress.best_aer is not None:
+    if progress.best is not None and progress.before is not None:
         sets = ", ".join(Path(prefix).name for prefix in config.dev)
-        lines.append(f"- mean dev AER: {progress.best_aer:.2f} at step {progress.best_step:,} ({sets})")
+        score = f"mean dev AER ({sets})" if sets else "loss on pairs kept back"
+        lines.append(f"- {score}: {progress.best:.2f} at step {progress.best_step:,}, {progress.before:.2f} before")
     lines += ["", f"All settings are in `{CONFIG_FILE}`.", ""]
     return "\n".join(lines)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeVar, get_args
 
-from cattrs import ClassValidationError, Converter, IterableValidationError
+from cattrs import AttributeValidationNote, ClassValidationError, Converter, IterableValidationError
 from cattrs.gen import make_dict_structure_fn
 
 from weft.errors import SettingError
@@ -40,7 +40,9 @@ def _sentences(error: BaseException, path: tuple[str | int, ...]) -> Iterator[st
     if isinstance(error, ClassValidationError | IterableValidationError):
         with_place, elsewhere = error.group_exceptions()
         for inner, note in with_place:
-            yield from _sentences(inner, (*path, getattr(note, "name", None) or getattr(note, "index", 0)))
+            yield from _sentences(
+                inner, (*path, note.name if isinstance(note, AttributeValidationNote) else note.index)
+            )
         for inner in elsewhere:
             yield from _sentences(inner, path)
     elif isinstance(error, _WrongKindError):
@@ -126,10 +128,11 @@ def _listed(values: list[Any] | tuple[Any, ...], kind: type) -> Iterator[Any]:
     yield from structured
 
 
-def _table(value: object, _: type) -> dict[str, Any]:
+def _table(value: object, kind: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise _WrongKindError(f"must be a table of settings, got {_shown(value)}.")
-    return dict(value)
+    of_numbers = get_args(kind)[1:] == (float,)
+    return {name: _number(item, float) if of_numbers else item for name, item in value.items()}
 
 
 def _record(kind: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from accelerate import Accelerator
@@ -17,12 +17,31 @@ logging.getLogger("accelerate.utils.other").setLevel(logging.ERROR)
 
 @dataclass(slots=True)
 class Progress:
-    """Where a run stands: steps done, the best dev AER and when, evaluations since."""
+    """Where a run stands: steps done, and scores, of which lower ones are better.
+
+    Attributes:
+        step: steps done.
+        seconds: time spent on them.
+        before: the score of the starting weights; a dev AER, or a loss on pairs that were kept back.
+        best: the best score, and `best_step` when that was; 0 for the starting weights.
+        last: the newest score.
+        without_gain: scores since the best one.
+    """
 
     step: int = 0
-    best_aer: float | None = None
+    seconds: float = 0.0
+    before: float | None = None
+    best: float | None = None
     best_step: int | None = None
+    last: float | None = None
     without_gain: int = 0
+
+    def scored(self, score: float) -> Progress:
+        """The same after another score."""
+        if self.best is not None and not score < self.best:
+            return replace(self, last=score, without_gain=self.without_gain + 1)
+        before = score if self.before is None else self.before
+        return replace(self, before=before, best=score, best_step=self.step, last=score, without_gain=0)
 
 
 def latest(folder: Path) -> Path | None:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from weft.errors import FormatError, SettingError
 from weft.extraction.settings import ExtractionSettings
-from weft.models.resolve import resolve_model
 from weft.training.checking import configured
 
-OBJECTIVES = ("mlm", "tlm", "so", "psi", "co")
+PAPER_OBJECTIVES = ("mlm", "tlm", "so", "psi")
+STATISTICAL = "eflomal"
 _METHODS = ("softmax", "entmax")
 
 Range = tuple[Callable[[float], bool], str]
@@ -27,10 +27,12 @@ _SHARE: Range = (lambda value: 0 <= value <= 1, "between 0 and 1")
 _RANGES = {
     **dict.fromkeys(("batch_size", "batch_tokens", "max_subwords", "max_steps", "patience"), _ONE_OR_MORE),
     **dict.fromkeys(("log_every", "eval_every", "save_every"), _ONE_OR_MORE),
-    **dict.fromkeys(("learning_rate", "epochs", "temperature", "clip"), _POSITIVE),
-    **dict.fromkeys(("beta", "weight_decay", "layer", "seed", "workers"), _NOT_NEGATIVE),
-    "warmup": _UNDER_ONE,
+    **dict.fromkeys(("learning_rate", "epochs", "temperature", "clip", "minutes"), _POSITIVE),
+    **dict.fromkeys(("beta", "weight_decay", "layer", "seed", "workers", "extend_vocabulary"), _NOT_NEGATIVE),
+    **dict.fromkeys(("warmup", "dropout", "held_out"), _UNDER_ONE),
+    "null": (lambda value: True, "a finite number"),
 }
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +44,26 @@ class CorpusConfig:
     target: str | None = None
     """The target side of two parallel files."""
     links: str | None = None
-    """Gold or silver links line by line; an empty line means that none are given for it."""
+    """Gold or silver links line by line; an empty line means that none are given for it. `eflomal` has them made by
+    a statistical aligner."""
+    silver: bool = False
+    """Whether the links are an aligner's: `gold` then learns nothing from links that are missing."""
     weight: float = 1.0
-    """How much a pair of this source counts in SO and CO."""
+    """How much a pair of this source counts in all that is learned from links or probabilities."""
     limit: int | None = None
     """At most so many pairs, drawn at random."""
+    repeat: float | None = None
+    """How often each pair is seen in an epoch; 8 times for gold links that the objective `gold` learns from."""
+    raw: bool = False
+    """The text is not split into words yet."""
+    source_language: str | None = None
+    """Of raw text: its code, as de or ja."""
+    target_language: str | None = None
 
     def __post_init__(self) -> None:
-        _check_ranges(self, {"weight": _NOT_NEGATIVE, "limit": _ONE_OR_MORE})
+        _check_ranges(self, {"weight": _NOT_NEGATIVE, "limit": _ONE_OR_MORE, "repeat": _POSITIVE})
+        languages = self.source_language or self.target_language
+        _check(self.raw or not languages, "source_language", "and `target_language` go with `raw`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +74,9 @@ class GuideConfig:
     """The model links what both directions give more than this; the base model's own or the method's if not given."""
     strict: float = 0.0
     """A stricter threshold for self-training: links below it are not learned from. 0 is the paper."""
-    denoise_after: float = 1.0
-    """From this share of the run on, given links are checked against the model; 1 is never."""
+    denoise_after: float | None = None
+    """From this share of the run on, given links that are not gold are checked against the model; 1, which is never,
+    or 0.5 for a new language."""
     denoise_keep: float = 0.05
     """A given link stays only if one direction gives it more than this."""
     denoise_add: float = 0.5
@@ -72,14 +87,39 @@ class GuideConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class GoldConfig:
+    """What the objective `gold` weighs beside giving linked words all the probability."""
+
+    cross: float = 0.5
+    """The cross entropy with each link, and with the null for words without links."""
+    stray: float = 2.0
+    """Pairs of subwords that are not linked and find each other."""
+
+    def __post_init__(self) -> None:
+        _check_ranges(self, {item.name: _NOT_NEGATIVE for item in fields(self)})
+
+
+@dataclass(frozen=True, slots=True)
 class TrainingConfig:
-    """A training run. The defaults are the paper's for fine-tuning an existing encoder."""
+    """A training run. What is None is chosen by the base model (`weft.training.defaults`)."""
 
     output: str
     corpora: tuple[CorpusConfig, ...]
     model: str = "bert-base-multilingual-cased"
     layer: int | None = None
-    objectives: tuple[str, ...] = ("mlm", "tlm", "so", "psi")
+    extend_vocabulary: int = 0
+    """So many pieces at most are added to the vocabulary, for words that it cannot read."""
+    objectives: tuple[str, ...] | None = None
+    """Names in the table of objectives; the paper's for encoders that read sentences apart."""
+    weights: dict[str, float] = field(default_factory=dict)
+    """Weights of objectives by name, where they are to differ from the table's."""
+    teacher: str | None = None
+    """The model whose probabilities `teacher` and `unrelated` learn from; the starting model if not given."""
+    null: float | None = None
+    """The similarity of a word that is not there, to which words without a counterpart point."""
+    gold: GoldConfig = field(default_factory=GoldConfig)
+    dropout: float | None = None
+    """Share of activations dropped; the base model's own if not given."""
     method: str | None = None
     """How similarities become probabilities, in the losses and in the guide: `softmax` or `entmax`; the base model's
     own if not given, or softmax."""
@@ -98,13 +138,16 @@ class TrainingConfig:
     """What to do about such sentences: `error` or `drop`."""
     max_subwords: int = 128
     """Pairs with a longer side are left out."""
-    epochs: float = 1.0
+    epochs: float | None = None
+    """Rounds through the text; 1, or as many as there is time for if `minutes` is given."""
     max_steps: int | None = None
-    batch_size: int = 8
+    minutes: float | None = None
+    """Stop after this time, whatever else is set; the learning rate falls to 0 by then."""
+    batch_size: int | None = None
     """Pairs in a step, over all processes."""
     batch_tokens: int = 8192
     """Subwords that go through the encoder at once; a step is cut into as many pieces as that takes."""
-    learning_rate: float = 2e-5
+    learning_rate: float | None = None
     weight_decay: float = 0.0
     warmup: float = 0.0
     """Share of the steps over which the learning rate rises; then it falls to 0 in a straight line."""
@@ -113,7 +156,9 @@ class TrainingConfig:
     """`no` (float32), `bf16` or `fp16`."""
     seed: int = 42
     dev: tuple[str, ...] = ()
-    """Prefixes of dev sets; the checkpoint with the lowest mean AER is kept."""
+    """Prefixes of dev sets; the weights with the lowest mean AER are kept, those at the start among them."""
+    held_out: float | None = None
+    """Without a dev set, the share of the pairs that is kept back; the weights with the lowest loss there are kept."""
     log_every: int = 10
     eval_every: int = 500
     save_every: int = 500
@@ -127,9 +172,12 @@ class TrainingConfig:
     names the folder that holds the tokenizer."""
 
     def __post_init__(self) -> None:
-        unknown = sorted(set(self.objectives) - set(OBJECTIVES))
-        _check(not unknown, "objectives", f"must be some of {', '.join(OBJECTIVES)}, got {', '.join(unknown)}")
-        _check(bool(self.objectives), "objectives", "must name at least one objective")
+        if self.objectives is not None:
+            _check(bool(self.objectives), "objectives", "must name at least one objective")
+            _check_objectives("objectives", self.objectives)
+        _check_objectives("weights", self.weights)
+        for weight in self.weights.values():
+            _check(isfinite(weight) and weight >= 0, "weights", f"must be at least 0, got {weight}")
         _check(bool(self.corpora), "corpora", "must name at least one corpus")
         _check_choice(self, "method", (None, *_METHODS))
         _check_choice(self, "overlap", ("error", "drop"))
@@ -139,11 +187,16 @@ class TrainingConfig:
     @property
     def extraction(self) -> ExtractionSettings:
         """How the trained model takes links, and its guide while training."""
-        return ExtractionSettings().updated(method=self.method, threshold=self.guide.threshold, alpha=self.alpha)
+        given = {"method": self.method, "threshold": self.guide.threshold, "alpha": self.alpha, "null": self.null}
+        return ExtractionSettings().updated(**given)
 
-    def settled(self) -> TrainingConfig:
+    @property
+    def chosen_objectives(self) -> tuple[str, ...]:
+        """The objectives given, or the paper's."""
+        return PAPER_OBJECTIVES if self.objectives is None else self.objectives
+
+    def with_extraction_of(self, base: ExtractionSettings) -> TrainingConfig:
         """The same with what is not given taken from the base model: a tuned model keeps its method and threshold."""
-        base = ExtractionSettings() if self.architecture else resolve_model(self.model).settings.extraction
         if base.method not in _METHODS:
             base = ExtractionSettings()
         found = base.updated(method=self.method, threshold=self.guide.threshold, alpha=self.alpha)
@@ -174,6 +227,19 @@ class TrainingConfig:
 def _check(right: bool, name: str, message: str) -> None:
     if not right:
         raise SettingError(f"`{name}` {message}.")
+
+
+def _check_objectives(name: str, found: Iterable[str]) -> None:
+    from weft.training.objectives import OBJECTIVES  # needs torch, and reads this module
+
+    unknown = sorted(set(found) - set(OBJECTIVES))
+    _check(not unknown, name, f"must be some of {', '.join(OBJECTIVES)}, got {', '.join(unknown)}")
+
+
+def known(value: T | None) -> T:
+    """A setting that was chosen by the base model if it was not given."""
+    assert value is not None, "settings are settled before a run"
+    return value
 
 
 def _check_choice(settings: object, name: str, choices: tuple[str | None, ...]) -> None:

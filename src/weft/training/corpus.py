@@ -17,15 +17,18 @@ import numpy.typing as npt
 from weft.arrays import IntArray
 from weft.encoding.subwords import SentenceSubwords, Tokenizer
 from weft.errors import FormatError, WeftError
-from weft.text.files import checksum, whole_folder
+from weft.text.files import blocks, checksum, whole_folder
 from weft.text.gold import GoldFile, read_sentences
-from weft.text.pairs import NOTHING, read_pairs
-from weft.training.config import CorpusConfig
+from weft.text.pairs import NOTHING, Sides, read_pairs, read_texts
+from weft.text.segment import Segmenter, segmenter_for
+from weft.training.config import CorpusConfig, TrainingConfig
 from weft.types import Alignment, SentencePair
 
 logger = logging.getLogger(__name__)
 
 _CHUNK = 10_000
+# Goes up whenever what is packed changes its meaning, so that no run reads what an older weft packed.
+PACKING_VERSION = 2
 _META = "meta.json"
 # What is kept of each pair, and how wide: everything is one flat array after the other.
 _ARRAYS = {
@@ -33,6 +36,7 @@ _ARRAYS = {
     "words": np.int32,
     "starts": np.int64,
     "links": np.int32,
+    "sure": np.bool_,
     "link_starts": np.int64,
     "given": np.bool_,
     "corpus": np.int32,
@@ -47,6 +51,8 @@ class TrainingPair(NamedTuple):
     target_ids: IntArray
     target_words: IntArray
     links: IntArray | None
+    sure: npt.NDArray[np.bool_] | None
+    """Which of the links are sure; the others are possible."""
     corpus: int
 
 
@@ -64,14 +70,15 @@ class PackedCorpus:
     def __getitem__(self, number: int) -> TrainingPair:
         starts, ids, words = (self.arrays[name] for name in ("starts", "ids", "words"))
         first, middle, last = (int(start) for start in starts[2 * number : 2 * number + 3])
-        links = None
+        links = sure = None
         if self.arrays["given"][number]:
             begin, end = (int(start) for start in self.arrays["link_starts"][number : number + 2])
             links = np.asarray(self.arrays["links"][2 * begin : 2 * end], dtype=np.int64).reshape(-1, 2)
+            sure = np.asarray(self.arrays["sure"][begin:end], dtype=np.bool_)
         sides = [np.asarray(part, dtype=np.int64) for part in (
             ids[first:middle], words[first:middle], ids[middle:last], words[middle:last],
         )]  # fmt: skip
-        return TrainingPair(sides[0], sides[1], sides[2], sides[3], links, int(self.arrays["corpus"][number]))
+        return TrainingPair(sides[0], sides[1], sides[2], sides[3], links, sure, int(self.arrays["corpus"][number]))
 
     @classmethod
     def open(cls, folder: Path) -> PackedCorpus:
@@ -100,11 +107,11 @@ def pack(corpora: Sequence[CorpusConfig], packing: Packing, folder: Path) -> Pac
     if (folder / _META).is_file():
         return PackedCorpus.open(folder)
     guard = _Guard(packing.exclude, drop=packing.overlap == "drop")
-    with whole_folder(folder) as partial:
-        writer = _Writer(partial)
+    with whole_folder(folder) as unfinished:
+        writer = _Writer(unfinished)
         for number, corpus in enumerate(corpora):
             before = writer.counts["pairs"]
-            for chunk in _chunks(_lines(corpus, packing.use_possible)):
+            for chunk in _chunks(corpus_lines(corpus, packing.use_possible)):
                 _pack_chunk(chunk, number, packing, writer, guard, corpus.path)
             if writer.counts["pairs"] == before:
                 raise WeftError(f"{corpus.path} gives no pair to train on.")
@@ -113,11 +120,47 @@ def pack(corpora: Sequence[CorpusConfig], packing: Packing, folder: Path) -> Pac
     return PackedCorpus.open(folder)
 
 
+def packing_key(corpora: Sequence[CorpusConfig], packing: Packing, tokenizer: str) -> str:
+    """Sixteen digits that change with whatever changes what is packed, and with nothing else.
+
+    Args:
+        corpora: the files; what they hold counts, not where they lie.
+        packing: how they are packed.
+        tokenizer: all that decides how words are cut.
+    """
+    settings = [PACKING_VERSION, packing.max_subwords, packing.overlap, packing.use_possible, tokenizer]
+    digest = checksum(json.dumps(settings).encode("utf-8", "surrogatepass"), size=8)
+    for corpus in corpora:
+        digest.update(corpus_key(corpus).encode())
+    for prefix in packing.exclude:
+        digest.update(_content(Path(f"{prefix}.src")) + _content(Path(f"{prefix}.tgt")))
+    return digest.hexdigest()
+
+
+def corpus_key(corpus: CorpusConfig) -> str:
+    """Sixteen digits that change with what a corpus's files hold, and with how they are cut into words."""
+    settings = [corpus.raw, corpus.source_language, corpus.target_language]
+    digest = checksum(json.dumps(settings).encode("utf-8", "surrogatepass"), size=8)
+    for path in (corpus.path, corpus.target, corpus.links):
+        digest.update(b"-" if path is None else _content(Path(path)))
+    return digest.hexdigest()
+
+
+def _content(path: Path) -> bytes:
+    if path.exists() and not path.is_file():  # a pipe can be read only once
+        return str(path).encode()
+    digest = checksum(size=8)
+    for block in blocks(path):
+        digest.update(block)
+    return digest.digest()
+
+
 Line = tuple[int, SentencePair, Alignment | None]
 
 
-def _lines(corpus: CorpusConfig, use_possible: bool) -> Iterator[Line]:
-    pairs = read_pairs(corpus.path, corpus.target, on_error=lambda error: None)
+def corpus_lines(corpus: CorpusConfig, use_possible: bool) -> Iterator[Line]:
+    """A corpus line by line: number, pair (or nothing), and links if there are any."""
+    pairs = corpus_pairs(corpus)
     if corpus.links is None:
         for number, pair in enumerate(pairs, start=1):
             yield number, pair, None
@@ -127,6 +170,26 @@ def _lines(corpus: CorpusConfig, use_possible: bool) -> Iterator[Line]:
         kept = [link for link in row.links if link.sure or use_possible]
         # An empty line means that no links are given.
         yield number, row.pair or NOTHING, Alignment.of(kept) if kept else None
+
+
+def corpus_pairs(corpus: CorpusConfig) -> Iterator[SentencePair]:
+    """The sentence pairs of a corpus; a line that holds none is nothing."""
+    if not corpus.raw:
+        return read_pairs(corpus.path, corpus.target, on_error=lambda error: None)
+    texts = read_texts(corpus.path, corpus.target, on_error=lambda error: None)
+    segmenters = [segmenter_for(language) for language in (corpus.source_language, corpus.target_language)]
+    return (_cut(sides, segmenters) for sides in texts)
+
+
+def _cut(sides: Sides | None, segmenters: Sequence[Segmenter]) -> SentencePair:
+    """A pair of raw sentences cut into words; words that a file lists are left as they are."""
+    if sides is None:
+        return NOTHING
+    source, target = (
+        side if isinstance(side, tuple) else segment(side).words
+        for side, segment in zip(sides, segmenters, strict=True)
+    )
+    return SentencePair(source, target) if source and target else NOTHING
 
 
 def _chunks(lines: Iterator[Line]) -> Iterator[list[Line]]:
@@ -175,6 +238,7 @@ class _Writer:
         if alignment:
             self._links += len(alignment.links)
             self._put("links", [index for link in alignment.links for index in link.indices])
+            self._put("sure", [link.sure for link in alignment.links])
         self._put("link_starts", [self._links])
         self._put("given", [alignment is not None])
         self._put("corpus", [corpus])
@@ -231,24 +295,25 @@ def letters_of(words: Sequence[str]) -> str:
     return "".join(filter(str.isalpha, decomposed))
 
 
-def sampling_order(sizes: Sequence[tuple[int, int | None]], *, temperature: float, seed: int, epoch: int) -> IntArray:
+def sampling_order(sizes: Sequence[int], config: TrainingConfig, *, epoch: int) -> IntArray:
     """The pairs of one epoch in random order, as numbers over all corpora one after the other.
 
-    Each corpus gives its pairs (or `limit` of them) once if the temperature is 1; otherwise as many as its share of
-    size^(1/temperature), again from the start when it runs out. The total stays the same.
+    Each corpus gives its pairs (or `limit` of them) once, or as often as `repeat` says, if the temperature is 1;
+    otherwise as many as its share of size^(1/temperature), again from the start when it runs out. The total stays the
+    same.
 
     Args:
-        sizes: pairs of each corpus, and its limit.
-        temperature: above 1 small corpora are seen more often.
-        seed: the run's seed.
+        sizes: pairs of each corpus.
+        config: the run, for its seed, its temperature, and the corpora's limits and repeats.
         epoch: every epoch has an order of its own.
     """
-    generator = np.random.default_rng((seed, epoch))
-    wanted = np.array([min(size, limit or size) for size, limit in sizes], dtype=np.float64)
-    shares = wanted ** (1 / temperature)
+    generator = np.random.default_rng((config.seed, epoch))
+    both = zip(sizes, config.corpora, strict=True)
+    wanted = np.array([min(size, corpus.limit or size) * (corpus.repeat or 1.0) for size, corpus in both])
+    shares = wanted ** (1 / config.temperature)
     counts = np.maximum(1, np.round(shares / shares.sum() * wanted.sum())).astype(np.int64)
     parts, first = [], 0
-    for (size, _), count in zip(sizes, counts.tolist(), strict=True):
+    for size, count in zip(sizes, counts.tolist(), strict=True):
         rounds = -(-count // size)
         parts.append(first + np.concatenate([generator.permutation(size) for _ in range(rounds)])[:count])
         first += size

@@ -1,16 +1,26 @@
-"""AER on dev sets while training, through the same aligner that users run."""
+"""How good the model in training is: AER on dev sets through the same aligner that users run, or the loss on pairs
+that were kept back. Lower is better in both.
+"""  # noqa: D205
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+
+import torch
+from torch import Tensor
 
 from weft.encoding.encoder import encode_pairs
 from weft.encoding.subwords import Tokenizer
 from weft.encoding.torch_base import TorchEncoderBase
 from weft.extraction.settings import ExtractionSettings
+from weft.training.batches import Batch
+from weft.training.config import TrainingConfig
 from weft.training.model import TrainableEncoder
+from weft.training.objectives import OBJECTIVES, Losses
 from weft.tuning import DevSet, dev_aer
+
+Sum = Callable[[Tensor], Tensor]
 
 
 class LiveEncoder(TorchEncoderBase):
@@ -43,3 +53,33 @@ def dev_aers(
         return [dev_aer(encode_pairs(encoder, dev.pairs), settings, dev) for dev in dev_sets]
     finally:
         model.train(was_training)
+
+
+@torch.no_grad()
+def held_out_losses(
+    losses: Losses, steps: Iterable[list[Batch]], config: TrainingConfig, device: torch.device, total: Sum
+) -> dict[str, float]:
+    """The mean loss of each objective on pairs that are kept back, weighted as in training.
+
+    Args:
+        losses: the objectives, with the model that is looked at.
+        steps: the pairs, in batches.
+        config: the run.
+        device: where the model is.
+        total: sums a tensor over all processes.
+    """
+    names = config.chosen_objectives
+    sums = torch.zeros(2, len(names), dtype=torch.float64, device=device)
+    was_training = losses.training
+    losses.eval()
+    try:
+        for batches in steps:
+            for batch in batches:
+                counts = [OBJECTIVES[name].unit(batch, config) for name in names]
+                found = losses(batch.mapped(lambda tensor: tensor.to(device)))
+                sums[0] += torch.stack([found[name].double() for name in names])
+                sums[1] += torch.tensor(counts, dtype=torch.float64, device=device)
+    finally:
+        losses.train(was_training)
+    means = (total(sums)[0] / total(sums)[1].clamp(min=1)).tolist()
+    return {name: mean * OBJECTIVES[name].scale(name, config) for name, mean in zip(names, means, strict=True)}

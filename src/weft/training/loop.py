@@ -1,13 +1,13 @@
-"""The training loop: accelerate for devices, precision and processes; dev AER, checkpoints and metrics on the way."""
+"""The training loop: accelerate for devices, precision and processes; scores, checkpoints and metrics on the way."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import shutil
-import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields, replace
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -19,26 +19,33 @@ from torch.utils.data import DataLoader
 from weft.encoding.torch import wrap_tokenizer
 from weft.encoding.torch_base import max_length, prefer_stable_kernels
 from weft.errors import SettingError, WeftError
-from weft.text.files import checksum
 from weft.training import checkpoints
+from weft.training.batches import Batch, Material
 from weft.training.card import save_trained
 from weft.training.checkpoints import Progress
-from weft.training.config import TrainingConfig
-from weft.training.corpus import PackedCorpus, Packing, pack
-from weft.training.evaluate import LiveEncoder, dev_aers
-from weft.training.losses import Losses
-from weft.training.model import load_trainable, vocabulary_of
-from weft.training.steps import Piece, Steps
+from weft.training.config import TrainingConfig, known
+from weft.training.corpus import PackedCorpus, Packing, pack, packing_key
+from weft.training.defaults import settled
+from weft.training.evaluate import LiveEncoder, dev_aers, held_out_losses
+from weft.training.metrics import Metrics, Report, Totals
+from weft.training.model import tokenizer_content, vocabulary_of
+from weft.training.objectives import OBJECTIVES, Losses, needs
+from weft.training.pace import Pace
+from weft.training.start import load_start
+from weft.training.steps import HeldOut, Steps
 from weft.tuning import DevSet
 
-Report = Callable[[dict[str, float]], None]
-METRICS_FILE = "metrics.jsonl"
+Say = Callable[[str], None]
 RUN_FILE = "run.json"
-_LANGUAGE_MODELS = ("mlm", "tlm")
 
 
 def train(
-    config: TrainingConfig, *, resume: bool = False, overwrite: bool = False, report: Report = lambda record: None
+    config: TrainingConfig,
+    *,
+    resume: bool = False,
+    overwrite: bool = False,
+    report: Report = lambda record: None,
+    say: Say = lambda sentence: None,
 ) -> Progress:
     """Train an encoder and leave the best one in the output folder.
 
@@ -47,12 +54,21 @@ def train(
         resume: go on from the newest checkpoint in the output folder.
         overwrite: replace a model that is there already.
         report: called with each record of metrics.
+        say: called with sentences for people: what was chosen, how long it will take, what came of it.
+
+    Returns:
+        Where the run stands at its end, with scores before and after.
+
+    Raises:
+        WeftError: for whatever is wrong with settings, files or the run itself.
     """
-    config = config.settled()
+    config, chosen = settled(config)
     output = Path(config.output)
     _check_output(output, resume=resume, overwrite=overwrite)
     dev_sets = [DevSet.read(prefix) for prefix in config.dev]
-    run = TrainingRun(config, dev_sets, report)
+    run = TrainingRun(config, dev_sets, report, say)
+    if chosen:
+        run.say(chosen)
     try:
         return run.go(resume=resume)
     except torch.OutOfMemoryError as error:
@@ -79,93 +95,80 @@ def _check_same(config: TrainingConfig, path: Path) -> None:
         )
 
 
-def _forget_after(step: int, path: Path) -> None:
-    """Drop metrics of steps that are about to be done again."""
-    lines = path.read_text().splitlines(keepends=True) if path.exists() and step else []
-    path.write_text("".join(line for line in lines if json.loads(line)["step"] <= step))
+def _leave_signals_alone(worker: int) -> None:
+    """A process that prepares batches ends without a word when it is told to; the main one has the words."""
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _board(output: Path) -> Any:
+@contextlib.contextmanager
+def _workers_in_words() -> Iterator[None]:
     try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError as error:
-        raise WeftError("metrics for TensorBoard need its package: pip install tensorboard.") from error
-    make: Any = SummaryWriter
-    return make(str(output / "tensorboard"))
-
-
-@dataclass(slots=True)
-class _Totals:
-    """Sums of losses and tokens since the last report, kept on the device until then."""
-
-    losses: dict[str, Tensor]
-    tokens: int = 0
-    steps: int = 0
-
-    def add(self, losses: dict[str, Tensor], tokens: int) -> None:
-        for name, loss in losses.items():
-            self.losses[name] = self.losses.get(name, torch.zeros_like(loss)) + loss
-        self.tokens += tokens
-        self.steps += 1
+        yield
+    except RuntimeError as error:
+        if "DataLoader worker" not in str(error):
+            raise
+        raise WeftError(
+            "a process that prepares batches was killed, perhaps for want of memory; --resume goes on, and "
+            "workers = 0 does without such processes."
+        ) from error
 
 
 class TrainingRun:
     """One training run: everything loaded and prepared; `go` trains."""
 
-    def __init__(self, config: TrainingConfig, dev_sets: list[DevSet], report: Report) -> None:
-        self.config = config
+    def __init__(self, config: TrainingConfig, dev_sets: list[DevSet], report: Report, say: Say) -> None:
         self.dev_sets = dev_sets
-        self.report = report
         self.output = Path(config.output)
         # Heads and upper layers may have no part in some objectives.
         uneven = DistributedDataParallelKwargs(find_unused_parameters=True)
         self.accelerator = Accelerator(mixed_precision=config.precision, kwargs_handlers=[uneven])
+        self.say: Say = say if self.accelerator.is_main_process else lambda sentence: None
         prefer_stable_kernels()
         torch.manual_seed(config.seed)
-        self.model, self.library_tokenizer = load_trainable(config)
+        with self.accelerator.main_process_first():
+            start = load_start(config, with_psi=needs(config, "psi"), with_teacher=needs(config, "teacher"))
+        self.config = config = start.config
+        self.model, self.library_tokenizer = start.model, start.tokenizer
         self.tokenizer = wrap_tokenizer(self.library_tokenizer)
-        if config.batch_size < self.accelerator.num_processes:
+        if known(config.batch_size) < self.accelerator.num_processes:
             raise SettingError(f"`batch_size` must be at least the number of processes, got {config.batch_size}.")
         self.corpus = self._pack()
-        vocabulary = vocabulary_of(self.library_tokenizer) if set(_LANGUAGE_MODELS) & set(config.objectives) else None
-        self.steps = Steps(
-            self.corpus,
-            config,
-            self.tokenizer,
-            vocabulary,
-            process=self.accelerator.process_index,
-            processes=self.accelerator.num_processes,
-        )
-        losses = Losses(self.model, config, prefix=len(self.tokenizer.prefix))
+        vocabulary = vocabulary_of(self.library_tokenizer) if needs(config, "mask") else None
+        material = Material(self.corpus, config, self.tokenizer, vocabulary, self._longest())
+        place = {"process": self.accelerator.process_index, "processes": self.accelerator.num_processes}
+        self.steps = Steps(material, **place)
+        self.held_out = HeldOut(material, self.steps.held_out, **place)
+        teacher = None if start.teacher is None else start.teacher.to(self.accelerator.device)
+        self.plain = Losses(self.model, config, prefix=len(self.tokenizer.prefix), teacher=teacher)
         optimizer = torch.optim.AdamW(
-            losses.parameters(),
-            lr=config.learning_rate,
+            self.plain.parameters(),
+            lr=known(config.learning_rate),
             weight_decay=config.weight_decay,
             fused=torch.cuda.is_available(),
         )
-        self.losses, self.optimizer = self.accelerator.prepare(losses, optimizer)
+        self.losses, self.optimizer = self.accelerator.prepare(self.plain, optimizer)
         self.progress = Progress()
-        self.board = _board(self.output) if config.tensorboard and self.accelerator.is_main_process else None
+        speaks = self.accelerator.is_main_process
+        self.metrics = Metrics(self.output, report, speaks=speaks, tensorboard=config.tensorboard)
+        self._remark = start.said
+        self.pace = Pace(self.steps.schedule.total_steps, config.minutes, config.warmup)
+
+    def _longest(self) -> int:
+        """Subwords of a sentence that there is room for."""
+        room = max_length(self.model.library.config, self.library_tokenizer.model_max_length)
+        special = len(self.tokenizer.prefix) + len(self.tokenizer.suffix)
+        # Places begin again with the second sentence where a model reads both together.
+        return min(self.config.max_subwords, (room if self.model.joint else room // 2) - special)
 
     def _pack(self) -> PackedCorpus:
         config = self.config
-        room = max_length(self.model.library.config, self.library_tokenizer.model_max_length)
-        special = len(self.tokenizer.prefix) + len(self.tokenizer.suffix)
-        longest = min(config.max_subwords, room // 2 - special)
-        packing = Packing(self.tokenizer, longest, config.exclude, config.overlap, config.use_possible)
-        files = [Path(path) for corpus in config.corpora for path in (corpus.path, corpus.target, corpus.links) if path]
-        parts = (
-            [asdict(corpus) for corpus in config.corpora],
-            config.exclude,
-            config.overlap,
-            config.use_possible,
-            longest,
-        )
-        key = json.dumps([parts, [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]])
-        key += self.library_tokenizer.name_or_path
-        folder = self.output / f"corpus-{checksum(key.encode(), size=8).hexdigest()}"
+        packing = Packing(self.tokenizer, self._longest(), config.exclude, config.overlap, config.use_possible)
+        key = packing_key(config.corpora, packing, tokenizer_content(self.library_tokenizer))
         with self.accelerator.main_process_first():
-            return pack(config.corpora, packing, folder)
+            return pack(config.corpora, packing, self.output / f"corpus-{key}")
 
     def go(self, *, resume: bool) -> Progress:
         """Train from the start, or from the newest checkpoint."""
@@ -175,122 +178,167 @@ class TrainingRun:
             self.progress = checkpoints.load(self.accelerator, newest)
         if self.accelerator.is_main_process:
             self.config.save(self.output / RUN_FILE)
-            _forget_after(self.progress.step, self.output / METRICS_FILE)
-        total = self.steps.schedule.total_steps
-        remaining = range(self.progress.step, total)
-        loader: DataLoader[list[Piece]] = DataLoader(
-            self.steps,
-            batch_size=None,
-            sampler=remaining,
-            num_workers=self.config.workers,
-            pin_memory=self.accelerator.device.type == "cuda",
-        )
-        totals = _Totals({})
-        start = time.perf_counter()
+        self.metrics.forget_after(self.progress.step)
+        self._announce()
+        if self.progress.step == 0 and self._is_judged:
+            self._evaluate()
         self.losses.train()
-        for pieces in loader:
-            totals.add(*self.step(pieces))
-            self.progress.step += 1
-            step = self.progress.step
-            if step % self.config.log_every == 0 or step == total:
-                self._report(totals, time.perf_counter() - start)
-                totals, start = _Totals({}), time.perf_counter()
-            if self.dev_sets and (step % self.config.eval_every == 0 or step == total) and self._evaluate():
-                break
-            if step % self.config.save_every == 0 or step == total:
-                checkpoints.save(self.accelerator, self.output / "checkpoints", self.progress)
-        if not self.dev_sets:
+        with _workers_in_words():
+            self._train()
+        if not self._is_judged:
             self._save()
         self.accelerator.end_training()
         return self.progress
 
-    def step(self, pieces: list[Piece]) -> tuple[dict[str, Tensor], int]:
-        """One optimizer step over all pieces; the losses are means over the whole batch of all processes."""
+    def _announce(self) -> None:
+        counts, total, size = self.corpus.counts, self.pace.total, self.config.batch_size
+        left_out = [
+            f"{count:,} {name}" for name, count in counts.items() if count and name not in ("pairs", "with links")
+        ]
+        kept_back = f", {len(self.held_out_numbers):,} of them kept back" if len(self.held_out_numbers) else ""
+        length = (
+            f"{total:,} steps of {size} pairs" if total else f"{self.config.minutes:g} minutes, {size} pairs a step"
+        )
+        said = f" (left out: {', '.join(left_out)})" if left_out else ""
+        if self._remark:
+            self.say(self._remark)
+        self.say(f"{counts['pairs']:,} pairs{kept_back}{said}; {length}.")
+
+    @property
+    def held_out_numbers(self) -> Any:
+        """The pairs that are kept back."""
+        return self.steps.held_out
+
+    def _train(self) -> None:
+        loader: DataLoader[list[Batch]] = DataLoader(
+            self.steps,
+            batch_size=None,
+            sampler=range(self.progress.step, len(self.steps)),
+            num_workers=self.config.workers,
+            pin_memory=self.accelerator.device.type == "cuda",
+            worker_init_fn=_leave_signals_alone,
+        )
+        config, totals, total = self.config, Totals(), self.pace.total
+        self.pace.start(self.progress.step, self.progress.seconds)
+        reported = self.pace.seconds
+        for batches in loader:
+            seconds = self._shared_seconds()
+            if self.pace.share(self.progress.step, seconds) >= 1:
+                break
+            totals.add(*self.step(batches, seconds))
+            self.progress.step += 1
+            step = self.progress.step
+            ended = step == total
+            judged = self._is_judged and (step % config.eval_every == 0 or ended)
+            saved = step % config.save_every == 0 or ended
+            if judged or saved:
+                totals.check(step)
+            if step % config.log_every == 0 or ended:
+                self._report(totals, self.pace.seconds - reported)
+                totals, reported = Totals(), self.pace.seconds
+            if judged and self._evaluate():
+                return
+            if saved:
+                self._checkpoint()
+        if self.pace.total is None or self.progress.step < self.pace.total:  # the clock ended it
+            totals.check(self.progress.step)
+            if self._is_judged:
+                self._evaluate()
+            self._checkpoint()
+
+    def _checkpoint(self) -> None:
+        self.progress.seconds = self.pace.seconds
+        checkpoints.save(self.accelerator, self.output / "checkpoints", self.progress)
+
+    def _shared_seconds(self) -> float:
+        """Time spent, the same for all processes."""
+        if self.config.minutes is None or self.accelerator.num_processes == 1:
+            return self.pace.seconds
+        own = torch.tensor([self.pace.seconds], device=self.accelerator.device)
+        shared: Any = self.accelerator.reduce(own, reduction="mean")
+        return float(shared[0])
+
+    def step(self, batches: list[Batch], seconds: float = 0.0) -> tuple[dict[str, Tensor], int]:
+        """One optimizer step over all batches; the losses are means over the whole step of all processes."""
         config, step = self.config, self.progress.step
         # Dropout depends on the step alone, so a resumed run repeats it.
         torch.manual_seed(hash((config.seed, step, self.accelerator.process_index)) & 0x7FFFFFFF)
         for group in self.optimizer.param_groups:
-            group["lr"] = config.learning_rate * self._rate(step)
-        counts = self._counts(pieces)
-        denoise = step >= config.guide.denoise_after * self.steps.schedule.total_steps
+            group["lr"] = known(config.learning_rate) * self.pace.rate(step, seconds)
+        scales = self._scales(batches)
+        denoise = self.pace.share(step, seconds) >= known(config.guide.denoise_after)
         sums: dict[str, Tensor] = {}
         tokens = 0
-        for number, piece in enumerate(pieces):
-            last = number == len(pieces) - 1
+        for number, batch in enumerate(batches):
+            last = number == len(batches) - 1
             with contextlib.nullcontext() if last else self.accelerator.no_sync(self.losses):
-                moved = {name: value.to(self.accelerator.device, non_blocking=True) for name, value in piece.items()}
+                moved = batch.mapped(lambda tensor: tensor.to(self.accelerator.device, non_blocking=True))
                 with self.accelerator.autocast():
                     losses = self.losses(moved, denoise=denoise)
-                means = {name: loss * self._scale(name, counts) for name, loss in losses.items()}
+                means = {name: loss * scales[name] for name, loss in losses.items()}
                 self.accelerator.backward(torch.stack(list(means.values())).sum() * self.accelerator.num_processes)
             for name, value in means.items():
                 sums[name] = sums.get(name, torch.zeros_like(value)) + value.detach()
-            tokens += sum(int(value.sum()) for name, value in piece.items() if name.endswith("attention"))
+            tokens += batch.tokens
         self.accelerator.clip_grad_norm_(self.losses.parameters(), config.clip)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         return sums, tokens
 
-    def _counts(self, pieces: list[Piece]) -> dict[str, float]:
-        """Pairs and masked tokens of the whole batch, over all pieces and processes."""
-        names = ["pairs", *(name for name in _LANGUAGE_MODELS if name in self.config.objectives)]
-        own = [
-            sum(float(piece["pairs"]) if name == "pairs" else float(len(piece[f"{name}_labels"])) for piece in pieces)
-            for name in names
-        ]
+    def _scales(self, batches: list[Batch]) -> dict[str, float]:
+        """By what each summed loss is multiplied: its weight over its units in the whole step of all processes."""
+        config = self.config
+        names = config.chosen_objectives
+        counts = [sum(OBJECTIVES[name].unit(batch, config) for batch in batches) for name in names]
         if self.accelerator.num_processes > 1:  # alone there is nothing to wait for the device for
-            shared: Any = self.accelerator.reduce(torch.tensor(own, device=self.accelerator.device), reduction="sum")
-            own = shared.tolist()
-        return dict(zip(names, own, strict=True))
+            shared: Any = self.accelerator.reduce(torch.tensor(counts, device=self.accelerator.device), reduction="sum")
+            counts = shared.tolist()
+        return {
+            name: OBJECTIVES[name].scale(name, config) / max(1.0, count)
+            for name, count in zip(names, counts, strict=True)
+        }
 
-    def _scale(self, objective: str, counts: dict[str, float]) -> float:
-        if objective in _LANGUAGE_MODELS:
-            return 2 / max(1.0, counts[objective])  # two terms: both sentences (MLM), or both orders (TLM)
-        return (self.config.beta if objective == "co" else 1.0) / counts["pairs"]
-
-    def _rate(self, step: int) -> float:
-        """The share of the learning rate at a step: up in a straight line, then down in another."""
-        total = self.steps.schedule.total_steps
-        rising = round(self.config.warmup * total)
-        if step < rising:
-            return (step + 1) / rising
-        return (total - step) / max(1, total - rising)
-
-    def _report(self, totals: _Totals, seconds: float) -> None:
+    def _report(self, totals: Totals, seconds: float) -> None:
         values = torch.stack(
             [*totals.losses.values(), torch.tensor(float(totals.tokens), device=self.accelerator.device)]
         )
         summed: Any = self.accelerator.reduce(values, reduction="sum")
         *losses, tokens = summed.tolist()
-        record = {"step": float(self.progress.step), "of": float(self.steps.schedule.total_steps)}
+        record = {"step": float(self.progress.step), "of": float(self.pace.total or 0)}
         record |= {name: loss / totals.steps for name, loss in zip(totals.losses, losses, strict=True)}
         record |= {"tokens/s": tokens / seconds, "lr": self.optimizer.param_groups[0]["lr"]}
-        self._write(record)
+        record["seconds left"] = self.pace.left(self.progress.step) or 0.0
+        self.metrics.write(record)
 
-    def _write(self, record: dict[str, float]) -> None:
-        if self.accelerator.is_main_process:
-            with (self.output / METRICS_FILE).open("a") as file:
-                file.write(json.dumps(record) + "\n")
-            if self.board is not None:
-                for name, value in record.items():
-                    self.board.add_scalar(name, value, int(record["step"]))
-            self.report(record)
+    @property
+    def _is_judged(self) -> bool:
+        """Whether anything says how good the model is; otherwise the last weights are kept."""
+        return bool(self.dev_sets) or len(self.held_out) > 0
 
     def _evaluate(self) -> bool:
-        """Score the dev sets and keep the model if it is the best so far; true if it is time to stop."""
+        """Score the model and keep it if it is the best so far; true if it is time to stop."""
+        score, parts = self._dev_aer() if self.dev_sets else self._held_out_loss()
+        self.metrics.write({"step": float(self.progress.step), **parts})
+        self.progress = self.progress.scored(score)
+        if self.progress.without_gain == 0:
+            self._save()
+        return self.config.patience is not None and self.progress.without_gain >= self.config.patience
+
+    def _dev_aer(self) -> tuple[float, dict[str, float]]:
         room = max_length(self.model.library.config, self.library_tokenizer.model_max_length)
         encoder = LiveEncoder(self.model, self.tokenizer, max_length=room, batch_tokens=self.config.batch_tokens)
         aers = dev_aers(encoder, self.model, self.dev_sets, self.config.extraction)
         mean = sum(aers) / len(aers)
-        names = {f"aer {dev.name}": aer for dev, aer in zip(self.dev_sets, aers, strict=True)}
-        self._write({"step": float(self.progress.step), "aer": mean, **names})
-        progress = self.progress
-        if progress.best_aer is None or mean < progress.best_aer:
-            self.progress = replace(progress, best_aer=mean, best_step=progress.step, without_gain=0)
-            self._save()
-        else:
-            self.progress = replace(progress, without_gain=progress.without_gain + 1)
-        return self.config.patience is not None and self.progress.without_gain >= self.config.patience
+        return mean, {"aer": mean} | {f"aer {dev.name}": aer for dev, aer in zip(self.dev_sets, aers, strict=True)}
+
+    def _held_out_loss(self) -> tuple[float, dict[str, float]]:
+        def total(values: Tensor) -> Tensor:
+            summed: Tensor = self.accelerator.reduce(values, reduction="sum")
+            return summed
+
+        means = held_out_losses(self.plain, iter(self.held_out), self.config, self.accelerator.device, total)
+        loss = sum(means.values())
+        return loss, {"held out": loss} | {f"held out {name}": mean for name, mean in means.items()}
 
     def _save(self) -> None:
         if self.accelerator.is_main_process:

@@ -1,100 +1,254 @@
-"""A piece of a batch to the losses of all objectives asked for; the module that accelerate wraps and trains."""
+"""Losses as pure functions of hidden states, masks and labels: the paper's five, and those with a null.
+
+The paper maximises its objectives; these are their negatives, to be minimised. All are *sums* over what they cover, so
+that a batch may be cut into pieces (for memory, or over processes) and still have the loss of the whole: the caller
+divides by the number of sentence pairs, or of masked tokens, in the whole batch.
+
+Letters in shapes: b pairs, n source subwords, m target subwords, d width, v vocabulary. Padding is masked out by
+`source` and `target` of shape (b, n) and (b, m), true for real subwords; special tokens are not among them.
+
+The null is one more word on each side, whose similarity with every word of the other side is a constant: a word that
+has no counterpart points to it.
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from weft.training.config import GuideConfig, TrainingConfig
-from weft.training.model import TrainableEncoder
-from weft.training.objectives import (
-    Directions,
-    consistency,
-    directions,
-    masked_language_model,
-    parallel_identification,
-    self_training,
-)
-from weft.training.steps import Piece
+from weft.extraction.similarity import MASKED, entmax
 
 
-class Losses(nn.Module):
-    """All objectives of a run, each summed over the piece."""
+class Directions(NamedTuple):
+    """S_xy and S_yxᵀ of a batch, both of shape (b, n, m): rows of the first sum to 1, columns of the second."""
 
-    def __init__(self, model: TrainableEncoder, config: TrainingConfig, *, prefix: int) -> None:
-        super().__init__()
-        self.model = model
-        self.objectives = config.objectives
-        self.guide = config.guide
-        self.extraction = config.extraction
-        self.prefix = prefix
-
-    def forward(self, piece: Piece, *, denoise: bool = False) -> dict[str, Tensor]:
-        """The summed losses of one piece by objective; `denoise` checks given links against the model."""
-        losses: dict[str, Tensor] = {}
-        if "so" in self.objectives or "co" in self.objectives:
-            losses |= self._alignment(piece, denoise)
-        for name in ("mlm", "tlm"):
-            if name in self.objectives:
-                losses[name] = self._language_model(piece, name)
-        if "psi" in self.objectives:
-            states = self.model.top_states(piece["psi_ids"], piece["psi_attention"], piece["psi_positions"])
-            losses["psi"] = parallel_identification(self.model.parallel_scores(states), piece["psi_parallel"])
-        return losses
-
-    def _alignment(self, piece: Piece, denoise: bool) -> dict[str, Tensor]:
-        source, target = piece["source_words"] >= 0, piece["target_words"] >= 0
-        # Source rows come first, then target rows; special tokens stand before and after the subwords.
-        states = self.model.pair_states(piece["ids"], piece["attention"])[:, self.prefix :]
-        count = len(source)
-        probabilities = directions(
-            states[:count, : source.shape[1]],
-            states[count:, : target.shape[1]],
-            source,
-            target,
-            alpha=self.extraction.exponent,
-        )
-        losses = {}
-        if "so" in self.objectives:
-            threshold = max(self.extraction.effective_threshold, self.guide.strict)
-            links = guide_links(probabilities, piece, self.guide, threshold=threshold, denoise=denoise)
-            losses["so"] = self_training(probabilities, links, piece["weights"])
-        if "co" in self.objectives:
-            losses["co"] = consistency(probabilities, piece["weights"])
-        return losses
-
-    def _language_model(self, piece: Piece, name: str) -> Tensor:
-        states = self.model.top_states(piece[f"{name}_ids"], piece[f"{name}_attention"], piece[f"{name}_positions"])
-        # Only the masked tokens go through the head: its matrix is as large as the vocabulary.
-        chosen = states.reshape(-1, states.shape[-1])[piece[f"{name}_chosen"]]
-        return masked_language_model(self.model.predictions(chosen), piece[f"{name}_labels"])
+    forward: Tensor
+    backward: Tensor
+    valid: Tensor
 
 
-@torch.no_grad()
-def guide_links(
-    probabilities: Directions, piece: Piece, guide: GuideConfig, *, threshold: float, denoise: bool
-) -> Tensor:
-    """The links that SO learns from, shape (b, n, m): given ones where there are any, else the model's own.
+def directions(
+    source_states: Tensor, target_states: Tensor, source: Tensor, target: Tensor, *, alpha: float = 1.0
+) -> Directions:
+    """Similarities to probabilities in both directions (section 2.1).
 
-    Both are whole words: words that are linked are linked with all their subwords.
+    Computed in float32 even under autocast: dot products reach hundreds, where bfloat16 moves in steps of 2.
+
+    Args:
+        source_states: shape (b, n, d).
+        target_states: shape (b, m, d).
+        source: real source subwords, shape (b, n).
+        target: real target subwords, shape (b, m).
+        alpha: α of entmax; 1 is softmax.
     """
-    weakest = torch.minimum(probabilities.forward, probabilities.backward)
-    own = between_words(weakest > threshold, piece)
-    given = piece["links"]
-    if denoise:
-        strongest = torch.maximum(probabilities.forward, probabilities.backward)
-        kept = given & between_words(strongest > guide.denoise_keep, piece)
-        given = kept | between_words(weakest > guide.denoise_add, piece)
-    return torch.where(piece["given"][:, None, None], given, own)
+    valid = source[:, :, None] & target[:, None, :]
+    with torch.autocast(source_states.device.type, enabled=False):
+        products = source_states.float() @ target_states.float().transpose(1, 2)
+        products = products.masked_fill(~valid, MASKED)
+        forward = entmax(products, axis=2, alpha=alpha).masked_fill(~valid, 0)
+        backward = entmax(products, axis=1, alpha=alpha).masked_fill(~valid, 0)
+    return Directions(forward, backward, valid)
 
 
-def between_words(links: Tensor, piece: Piece) -> Tensor:
-    """Spread subword links over all subwords of the two words, shape (b, n, m) to (b, n, m)."""
-    source, target = (_same_word(piece[name]) for name in ("source_words", "target_words"))
-    spread: Tensor = source @ links.to(source.dtype) @ target
-    return spread > 0
+def self_training(probabilities: Directions, links: Tensor, weights: Tensor | None = None) -> Tensor:
+    """SO (equation 4), summed over pairs: -Σ_ij A_ij ½ (S_xy_ij / n + S_yxᵀ_ij / m).
+
+    With A from the model itself this is the paper's self-training objective, with A from annotators or another aligner
+    it is supervision; pairs of both kinds may share a batch.
+
+    Args:
+        probabilities: of the batch.
+        links: A, between subwords, shape (b, n, m); no gradient flows into it.
+        weights: one weight a pair, shape (b,).
+    """
+    n, m = _lengths(probabilities.valid)
+    chosen = links.detach().to(probabilities.forward.dtype)
+    there = (chosen * probabilities.forward).sum(dim=(1, 2)) / n
+    back = (chosen * probabilities.backward).sum(dim=(1, 2)) / m
+    gain = (there + back) / 2
+    return -(gain if weights is None else gain * weights).sum()
 
 
-def _same_word(words: Tensor) -> Tensor:
-    """Which subwords of a sentence belong to the same word, shape (b, n) to (b, n, n); padding to none."""
-    return ((words[:, :, None] == words[:, None, :]) & (words[:, :, None] >= 0)).float()
+def consistency(probabilities: Directions, weights: Tensor | None = None) -> Tensor:
+    """CO (equation 6), summed over pairs: -trace(S_xyᵀ S_yx) / min(m, n).
+
+    With both matrices laid out source by target the trace is the sum of their products cell by cell.
+    """
+    n, m = _lengths(probabilities.valid)
+    gain = (probabilities.forward * probabilities.backward).sum(dim=(1, 2)) / torch.minimum(n, m)
+    return -(gain if weights is None else gain * weights).sum()
+
+
+def masked_language_model(logits: Tensor, labels: Tensor) -> Tensor:
+    """MLM and TLM (equations 2 and 3), summed over masked tokens: -Σ log p(token | masked sentences).
+
+    For TLM the two sentences are one sequence, masked on both sides, in both orders.
+
+    Args:
+        logits: predictions at the masked positions only, shape (tokens, v).
+        labels: what stood there, shape (tokens,).
+    """
+    return torch.nn.functional.cross_entropy(logits.float(), labels, reduction="sum")
+
+
+def parallel_identification(scores: Tensor, parallel: Tensor) -> Tensor:
+    """PSI (equation 5), summed over pairs: -(l log s + (1 - l) log(1 - s)).
+
+    Args:
+        scores: the head's scores before the sigmoid, shape (b,).
+        parallel: l, true where the two sentences translate each other, shape (b,).
+    """
+    return torch.nn.functional.binary_cross_entropy_with_logits(
+        scores.float(), parallel.to(torch.float32), reduction="sum"
+    )
+
+
+class NullDirections(NamedTuple):
+    """Log probabilities with a null: `forward` (b, n, m + 1) sums to 1 over each row, `backward` (b, n + 1, m) over
+    each column; the null comes last. `source` (b, n) and `target` (b, m) are true for real subwords.
+    """  # noqa: D205
+
+    forward: Tensor
+    backward: Tensor
+    source: Tensor
+    target: Tensor
+
+    def between_words(self) -> Directions:
+        """The probabilities themselves, without those of the null."""
+        valid = self.source[:, :, None] & self.target[:, None, :]
+        forward, backward = self.forward[:, :, :-1].exp(), self.backward[:, :-1].exp()
+        return Directions(forward * valid, backward * valid, valid)
+
+
+def null_directions(
+    source_states: Tensor, target_states: Tensor, source: Tensor, target: Tensor, *, null: float | None
+) -> NullDirections:
+    """Dot products to log probabilities in both directions, by softmax, with a null of constant similarity.
+
+    Args:
+        source_states: shape (b, n, d).
+        target_states: shape (b, m, d).
+        source: real source subwords, shape (b, n).
+        target: real target subwords, shape (b, m).
+        null: its similarity with every word; None for no null, whose probability is then 0.
+    """
+    valid = source[:, :, None] & target[:, None, :]
+    with torch.autocast(source_states.device.type, enabled=False):
+        products = source_states.float() @ target_states.float().transpose(1, 2)
+        products = products.masked_fill(~valid, MASKED)
+        constant = MASKED if null is None else null
+        forward = torch.nn.functional.pad(products, (0, 1), value=constant).log_softmax(2)
+        backward = torch.nn.functional.pad(products, (0, 0, 0, 1), value=constant).log_softmax(1)
+    return NullDirections(forward, backward, source, target)
+
+
+def cross_entropy(ours: NullDirections, forward: Tensor, backward: Tensor, weights: Tensor) -> Tensor:
+    """Cross entropy with somebody else's probabilities in both directions, summed over subwords of both sides.
+
+    Args:
+        ours: log probabilities that are trained.
+        forward: theirs, shape (b, n, m + 1).
+        backward: theirs, shape (b, n + 1, m).
+        weights: one weight a pair, shape (b,).
+    """
+    there = -(forward * ours.forward).sum(2).masked_fill(~ours.source, 0)
+    back = -(backward * ours.backward).sum(1).masked_fill(~ours.target, 0)
+    return ((there.sum(1) + back.sum(1)) * weights).sum()
+
+
+def moved_probabilities(theirs: NullDirections, source_origin: Tensor, target_origin: Tensor) -> tuple[Tensor, Tensor]:
+    """What a teacher would say of a changed pair: words that stayed keep their links, all else goes to the null.
+
+    Args:
+        theirs: of the pair before the change.
+        source_origin: where each source subword stood before, shape (b, n); negative for words from elsewhere.
+        target_origin: the same for the target, shape (b, m).
+
+    Returns:
+        Probabilities forward (b, n, m + 1) and backward (b, n + 1, m).
+    """
+    stayed = (source_origin >= 0)[:, :, None] & (target_origin >= 0)[:, None, :]
+    pair = torch.arange(len(stayed), device=stayed.device)[:, None, None]
+    row, column = source_origin.clamp(min=0)[:, :, None], target_origin.clamp(min=0)[:, None, :]
+    forward, backward = (part.exp()[pair, row, column] * stayed for part in (theirs.forward, theirs.backward))
+    return (
+        torch.cat([forward, (1 - forward.sum(2, keepdim=True)).clamp(min=0)], dim=2),
+        torch.cat([backward, (1 - backward.sum(1, keepdim=True)).clamp(min=0)], dim=1),
+    )
+
+
+class Asked(NamedTuple):
+    """Which subwords gold asks something of: those with sure links, and those that must point to the null."""
+
+    linked: Tensor
+    alone: Tensor
+
+
+def asked_of(sure: Tensor, possible: Tensor, real: Tensor, trusted: Tensor, *, axis: int) -> Asked:
+    """What gold says about each subword of one side, shape (b, n) or (b, m).
+
+    Args:
+        sure: links that are asked for, shape (b, n, m).
+        possible: links that may be there or not, shape (b, n, m).
+        real: real subwords of this side.
+        trusted: pairs whose words without links have none, shape (b,).
+        axis: 2 for the source side, 1 for the target side.
+    """
+    linked = sure.any(axis)
+    return Asked(linked, real & ~linked & ~possible.any(axis) & trusted[:, None])
+
+
+def gold_links(
+    logs: NullDirections,
+    sure: Tensor,
+    possible: Tensor,
+    trusted: Tensor,
+    weights: Tensor,
+    *,
+    cross: float,
+    stray: float,
+    null: bool,
+) -> Tensor:
+    """Supervised links, summed over the subwords of both sides that gold asks something of.
+
+    A linked subword should give its links all of its probability (SO), and `cross` times as much each of them (their
+    mean cross entropy); a subword without links should point to the null. Two subwords that are not linked should not
+    find each other: that is -log(1 - p), p being the smaller of both directions. Possible links are allowed and not
+    asked for.
+
+    Args:
+        logs: of the batch.
+        sure: links that are asked for, shape (b, n, m).
+        possible: links that may be there or not, shape (b, n, m).
+        trusted: pairs whose missing links mean something, shape (b,).
+        weights: one weight a pair, shape (b,).
+        cross: weight of the cross entropy.
+        stray: weight of links between subwords that gold does not link.
+        null: whether there is a null to point to.
+    """
+    wanted = sure.float()
+    allowed = sure | possible
+    total = logs.forward.new_zeros(())
+    for part, nobody, axis, real in (
+        (logs.forward[:, :, :-1], logs.forward[:, :, -1], 2, logs.source),
+        (logs.backward[:, :-1], logs.backward[:, -1], 1, logs.target),
+    ):
+        linked, alone = asked_of(sure, possible, real, trusted, axis=axis)
+        found = (part.exp() * allowed).sum(axis)
+        entropy = -(part * wanted).sum(axis) / wanted.sum(axis).clamp(min=1)
+        losses = (1 - found + cross * entropy).masked_fill(~linked, 0)
+        if null:
+            losses = losses + cross * (-nobody).masked_fill(~alone, 0)
+        total = total + (losses.sum(1) * weights).sum()
+    if stray:
+        agreed = 0.99 * torch.minimum(logs.forward[:, :, :-1], logs.backward[:, :-1]).exp()
+        strays = -torch.log1p(-agreed).masked_fill(allowed, 0).sum(dim=(1, 2))
+        total = total + stray * (strays * weights * trusted).sum()
+    return total
+
+
+def _lengths(valid: Tensor) -> tuple[Tensor, Tensor]:
+    """Real source and target subwords of each pair, both of shape (b,)."""
+    return valid.any(dim=2).sum(dim=1), valid.any(dim=1).sum(dim=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,12 @@ from weft.models.known import likely_layer, two_thirds_up
 from weft.models.resolve import resolve_model
 from weft.models.settings import ModelSettings
 from weft.models.unpack import torch_folder
-from weft.training.batches import Vocabulary
 from weft.training.config import TrainingConfig
+from weft.training.rows import Vocabulary
 
 HEADS_FILE = "heads.safetensors"
+# What configurations of different families call the share of activations that is dropped.
+_DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout", "dropout_rate")
 
 
 class TrainableEncoder(nn.Module):
@@ -154,31 +157,39 @@ def _chained(parts: tuple[Any, ...], states: Tensor) -> Tensor:
     return states
 
 
-def load_trainable(config: TrainingConfig) -> tuple[TrainableEncoder, Any]:
-    """The encoder to train and its Hugging Face tokenizer: an existing one, or a new one of a given architecture."""
+def load_trainable(config: TrainingConfig, *, with_psi: bool = False) -> tuple[TrainableEncoder, Any]:
+    """The encoder to train and its Hugging Face tokenizer: an existing one, or a new one of a given architecture.
+
+    Args:
+        config: the run; its model may be a folder with nothing but an ONNX graph.
+        with_psi: whether it gets a head that tells parallel sentences from others.
+    """
     base = resolve_model(config.model).fetched()
     folder = base.local_folder()
     source = torch_folder(folder)
     if config.architecture is None:
-        library = _load(source)
+        library = _load(source, config.dropout)
         tokenizer = load_tokenizer(source, library.config.vocab_size)
     else:
         tokenizer = load_tokenizer(source, 0)
         library = _new(config.architecture, tokenizer)
     stored = base.settings if config.architecture is None else ModelSettings()
     layer = config.layer if config.layer is not None else _default_layer(config, source, stored)
-    model = TrainableEncoder(library, layer=layer, with_psi="psi" in config.objectives, joint=stored.joint)
+    model = TrainableEncoder(library, layer=layer, with_psi=with_psi, joint=stored.joint)
     model.load_heads(folder)
     return model, tokenizer
 
 
-def _load(model: str | Path) -> Any:
+def _load(model: str | Path, dropout: float | None) -> Any:
     config = load_config(model)
+    for name in _DROPOUTS if dropout is not None else ():
+        if hasattr(config, name):
+            setattr(config, name, dropout)
     kinds = transformers.AutoModelForMaskedLM._model_mapping
     kind = transformers.AutoModelForMaskedLM if type(config) in kinds else transformers.AutoModel
     if config.is_encoder_decoder:
         kind = transformers.AutoModel
-    return load_weights(kind, model)
+    return load_weights(kind, model, config=config)
 
 
 def _new(architecture: dict[str, Any], tokenizer: Any) -> Any:
@@ -202,3 +213,12 @@ def vocabulary_of(tokenizer: Any) -> Vocabulary:
     if tokenizer.mask_token_id is None:
         raise WeftError("the tokenizer has no mask token, so mlm and tlm cannot be trained; leave them out.")
     return Vocabulary(tokenizer.mask_token_id, len(tokenizer))
+
+
+def tokenizer_content(tokenizer: Any) -> str:
+    """Everything that decides how a tokenizer cuts words, whatever folder it lies in."""
+    if tokenizer.is_fast:
+        content: str = tokenizer.backend_tokenizer.to_str()
+        return content
+    special = {name: str(value) for name, value in tokenizer.special_tokens_map.items()}
+    return json.dumps([type(tokenizer).__name__, sorted(tokenizer.get_vocab().items()), special])

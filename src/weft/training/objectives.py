@@ -1,107 +1,203 @@
-"""The paper's five objectives as losses: pure functions of hidden states, masks and labels.
+"""The table of objectives: what each one looks at, its loss, and what the loss is a mean over.
 
-The paper maximises its objectives; these are their negatives, to be minimised. All are *sums* over what they cover, so
-that a batch may be cut into pieces (for memory, or over processes) and still have the loss of the whole: the caller
-divides by the number of sentence pairs, or of masked tokens, in the whole batch.
-
-Letters in shapes: b pairs, n source subwords, m target subwords, d width, v vocabulary. Padding is masked out by
-`source` and `target` of shape (b, n) and (b, m), true for real subwords; special tokens are not among them.
+Everything else goes through this table: rows are made, losses added, counts taken and settings checked for whatever
+is in it. Adding an objective is adding an entry, here or from outside: `OBJECTIVES[name] = Objective(…)`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from weft.extraction.similarity import MASKED, entmax
+from weft.training.batches import ALIGNED, MASKED_APART, MASKED_TOGETHER, PARALLEL, Batch, RowMaker
+from weft.training.config import TrainingConfig
+from weft.training.losses import (
+    asked_of,
+    consistency,
+    cross_entropy,
+    gold_links,
+    masked_language_model,
+    moved_probabilities,
+    parallel_identification,
+    self_training,
+)
+from weft.training.model import TrainableEncoder
+from weft.training.passes import Passes, denoised, guide_links
+from weft.training.unrelated import UNRELATED
 
 
-class Directions(NamedTuple):
-    """S_xy and S_yxᵀ of a batch, both of shape (b, n, m): rows of the first sum to 1, columns of the second."""
-
-    forward: Tensor
-    backward: Tensor
-    valid: Tensor
+def _pairs(batch: Batch, config: TrainingConfig) -> float:
+    return float(batch.pairs)
 
 
-def directions(
-    source_states: Tensor, target_states: Tensor, source: Tensor, target: Tensor, *, alpha: float = 1.0
-) -> Directions:
-    """Similarities to probabilities in both directions (section 2.1).
+@dataclass(frozen=True)
+class Objective:
+    """One thing to learn.
 
-    Computed in float32 even under autocast: dot products reach hundreds, where bfloat16 moves in steps of 2.
-
-    Args:
-        source_states: shape (b, n, d).
-        target_states: shape (b, m, d).
-        source: real source subwords, shape (b, n).
-        target: real target subwords, shape (b, m).
-        alpha: α of entmax; 1 is softmax.
+    Attributes:
+        meaning: what is learned, for help and messages.
+        rows: makers of what it looks at.
+        loss: its loss, summed over a batch.
+        unit: how many things the sum is over (pairs, masked tokens, subwords): the mean over all of a step is trained.
+        weight: by what the mean is multiplied.
+        needs: `mask` for a mask token, `psi` for a head that tells parallel sentences, `teacher` for a teacher.
     """
-    valid = source[:, :, None] & target[:, None, :]
-    with torch.autocast(source_states.device.type, enabled=False):
-        products = source_states.float() @ target_states.float().transpose(1, 2)
-        products = products.masked_fill(~valid, MASKED)
-        forward = entmax(products, axis=2, alpha=alpha).masked_fill(~valid, 0)
-        backward = entmax(products, axis=1, alpha=alpha).masked_fill(~valid, 0)
-    return Directions(forward, backward, valid)
+
+    meaning: str
+    rows: tuple[RowMaker[Any], ...]
+    loss: Callable[[Passes], Tensor]
+    unit: Callable[[Batch, TrainingConfig], float] = _pairs
+    weight: Callable[[TrainingConfig], float] = lambda config: 1.0
+    needs: frozenset[str] = frozenset()
+
+    def scale(self, name: str, config: TrainingConfig) -> float:
+        """Its weight in a run: the run's own if that has one."""
+        return config.weights.get(name, self.weight(config))
 
 
-def self_training(probabilities: Directions, links: Tensor, weights: Tensor | None = None) -> Tensor:
-    """SO (equation 4), summed over pairs: -Σ_ij A_ij ½ (S_xy_ij / n + S_yxᵀ_ij / m).
+def _masked_words(rows: RowMaker[Any], meaning: str) -> Objective:
+    def loss(passes: Passes) -> Tensor:
+        part = passes.batch.part(rows)
+        return masked_language_model(passes.predictions(part), part.labels)
 
-    With A from the model itself this is the paper's self-training objective, with A from annotators or another aligner
-    it is supervision; pairs of both kinds may share a batch.
-
-    Args:
-        probabilities: of the batch.
-        links: A, between subwords, shape (b, n, m); no gradient flows into it.
-        weights: one weight a pair, shape (b,).
-    """
-    n, m = _lengths(probabilities.valid)
-    chosen = links.detach().to(probabilities.forward.dtype)
-    there = (chosen * probabilities.forward).sum(dim=(1, 2)) / n
-    back = (chosen * probabilities.backward).sum(dim=(1, 2)) / m
-    gain = (there + back) / 2
-    return -(gain if weights is None else gain * weights).sum()
-
-
-def consistency(probabilities: Directions, weights: Tensor | None = None) -> Tensor:
-    """CO (equation 6), summed over pairs: -trace(S_xyᵀ S_yx) / min(m, n).
-
-    With both matrices laid out source by target the trace is the sum of their products cell by cell.
-    """
-    n, m = _lengths(probabilities.valid)
-    gain = (probabilities.forward * probabilities.backward).sum(dim=(1, 2)) / torch.minimum(n, m)
-    return -(gain if weights is None else gain * weights).sum()
-
-
-def masked_language_model(logits: Tensor, labels: Tensor) -> Tensor:
-    """MLM and TLM (equations 2 and 3), summed over masked tokens: -Σ log p(token | masked sentences).
-
-    For TLM the two sentences are one sequence, masked on both sides, in both orders.
-
-    Args:
-        logits: predictions at the masked positions only, shape (tokens, v).
-        labels: what stood there, shape (tokens,).
-    """
-    return torch.nn.functional.cross_entropy(logits.float(), labels, reduction="sum")
-
-
-def parallel_identification(scores: Tensor, parallel: Tensor) -> Tensor:
-    """PSI (equation 5), summed over pairs: -(l log s + (1 - l) log(1 - s)).
-
-    Args:
-        scores: the head's scores before the sigmoid, shape (b,).
-        parallel: l, true where the two sentences translate each other, shape (b,).
-    """
-    return torch.nn.functional.binary_cross_entropy_with_logits(
-        scores.float(), parallel.to(torch.float32), reduction="sum"
+    return Objective(
+        meaning,
+        (rows,),
+        loss,
+        unit=lambda batch, _: float(len(batch.part(rows).labels)),
+        weight=lambda _: 2.0,  # two terms: both sentences (MLM), or both orders (TLM)
+        needs=frozenset({"mask"}),
     )
 
 
-def _lengths(valid: Tensor) -> tuple[Tensor, Tensor]:
-    """Real source and target subwords of each pair, both of shape (b,)."""
-    return valid.any(dim=2).sum(dim=1), valid.any(dim=1).sum(dim=1)
+def _self_training(passes: Passes) -> Tensor:
+    guide = passes.config.guide
+    threshold = max(passes.config.extraction.effective_threshold, guide.strict)
+    probabilities, rows = passes.probabilities, passes.aligned
+    links = guide_links(probabilities, rows, guide, threshold=threshold, denoise=passes.denoise)
+    return self_training(probabilities, links, rows.weights)
+
+
+def _parallel(passes: Passes) -> Tensor:
+    rows = passes.batch.part(PARALLEL)
+    states = passes.model.top_states(rows.ids, rows.attention, rows.positions)
+    return parallel_identification(passes.model.parallel_scores(states), rows.parallel)
+
+
+def _taught(batch: Batch, config: TrainingConfig) -> Tensor:
+    """Which pairs the teacher is asked about: where there is gold, gold has the word. Shape (b,)."""
+    rows = batch.part(ALIGNED)
+    return ~rows.given if "gold" in config.chosen_objectives else torch.ones_like(rows.given)
+
+
+def _teacher(passes: Passes) -> Tensor:
+    theirs = passes.taught
+    weights = passes.aligned.weights * _taught(passes.batch, passes.config)
+    return cross_entropy(passes.logs, theirs.forward.exp(), theirs.backward.exp(), weights)
+
+
+def _taught_subwords(batch: Batch, config: TrainingConfig) -> float:
+    rows, taught = batch.part(ALIGNED), _taught(batch, config)
+    return float(((rows.source_words >= 0).sum(1) + (rows.target_words >= 0).sum(1))[taught].sum())
+
+
+def _unrelated(passes: Passes) -> Tensor:
+    rows = passes.batch.part(UNRELATED)
+    expected = moved_probabilities(passes.taught, rows.source_origin, rows.target_origin)
+    return cross_entropy(passes.unrelated, *expected, torch.ones_like(passes.aligned.weights))
+
+
+def _unrelated_subwords(batch: Batch, config: TrainingConfig) -> float:
+    rows = batch.part(UNRELATED)
+    return float((rows.source_origin > -2).sum() + (rows.target_origin > -2).sum())
+
+
+def _gold(passes: Passes) -> Tensor:
+    rows, settings, logs = passes.aligned, passes.config.gold, passes.logs
+    sure = rows.sure
+    if passes.denoise:
+        checked = denoised(sure, logs.between_words(), rows, passes.config.guide)
+        sure = torch.where((rows.given & ~rows.trusted)[:, None, None], checked, sure)
+    weights = rows.weights * rows.given
+    return gold_links(
+        logs,
+        sure,
+        rows.possible,
+        rows.trusted,
+        weights,
+        cross=settings.cross,
+        stray=settings.stray,
+        null=passes.config.null is not None,
+    )
+
+
+def _gold_subwords(batch: Batch, config: TrainingConfig) -> float:
+    rows = batch.part(ALIGNED)
+    total = 0.0
+    for words, axis in ((rows.source_words, 2), (rows.target_words, 1)):
+        linked, alone = asked_of(rows.sure, rows.possible, words >= 0, rows.trusted, axis=axis)
+        total += float(linked.sum() + (alone.sum() if config.null is not None else 0))
+    return total
+
+
+OBJECTIVES: dict[str, Objective] = {
+    "mlm": _masked_words(MASKED_APART, "to fill in masked subwords of each sentence"),
+    "tlm": _masked_words(MASKED_TOGETHER, "to fill in masked subwords of both sentences, read together"),
+    "so": Objective("to make linked words more similar", (ALIGNED,), _self_training),
+    "psi": Objective("to tell parallel from other pairs", (PARALLEL,), _parallel, needs=frozenset({"psi"})),
+    "co": Objective(
+        "to make the two directions agree",
+        (ALIGNED,),
+        lambda passes: consistency(passes.probabilities, passes.aligned.weights),
+        weight=lambda config: config.beta,
+    ),
+    "teacher": Objective(
+        "to give the probabilities of a frozen teacher",
+        (ALIGNED,),
+        _teacher,
+        unit=_taught_subwords,
+        needs=frozenset({"teacher"}),
+    ),
+    "unrelated": Objective(
+        "to leave words unlinked that have no counterpart",
+        (ALIGNED, UNRELATED),
+        _unrelated,
+        unit=_unrelated_subwords,
+        needs=frozenset({"teacher"}),
+    ),
+    "gold": Objective("to link what was given, and nothing else", (ALIGNED,), _gold, unit=_gold_subwords),
+}
+
+
+def makers(config: TrainingConfig) -> list[RowMaker[Any]]:
+    """What the objectives of a run look at, each kind once."""
+    found = {maker.name: maker for name in config.chosen_objectives for maker in OBJECTIVES[name].rows}
+    return list(found.values())
+
+
+def needs(config: TrainingConfig, what: str) -> bool:
+    """Whether some objective of a run needs a mask token, a head, a teacher."""
+    return any(what in OBJECTIVES[name].needs for name in config.chosen_objectives)
+
+
+class Losses(nn.Module):
+    """All objectives of a run, each summed over a batch; the module that accelerate wraps and trains."""
+
+    def __init__(
+        self, model: TrainableEncoder, config: TrainingConfig, *, prefix: int, teacher: TrainableEncoder | None = None
+    ) -> None:
+        super().__init__()
+        self.model = model
+        self._config = config
+        self._prefix = prefix
+        self._teacher = [teacher]  # in a list: it is not trained, moved or saved with this module
+
+    def forward(self, batch: Batch, *, denoise: bool = False) -> dict[str, Tensor]:
+        """The summed losses of one batch by objective; `denoise` checks given links against the model."""
+        config = self._config
+        passes = Passes(self.model, batch, config, teacher=self._teacher[0], prefix=self._prefix, denoise=denoise)
+        return {name: OBJECTIVES[name].loss(passes) for name in config.chosen_objectives}

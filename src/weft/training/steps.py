@@ -1,36 +1,30 @@
-"""A run's steps: which pairs, which masks, which non-parallel partners, cut into pieces that fit the memory.
+"""A run's steps: which pairs, drawn how, cut into batches that fit the memory.
 
-A step depends on (seed, step) alone. Its random numbers are drawn for the whole batch, in the batch's order, before
-each process takes its share: a resumed run, or one on more processes, learns from exactly the same.
+A step depends on (seed, step) alone. Its random numbers are drawn for the whole step, in its order, before each process
+takes its share: a resumed run, or one on more processes, learns from exactly the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
+from zlib import crc32
 
 import numpy as np
-import numpy.typing as npt
-import torch
-from torch import Tensor
 from torch.utils.data import Dataset
 
-from weft.encoding.subwords import Tokenizer
-from weft.training.batches import (
-    MaskedRows,
-    Vocabulary,
-    joint_rows,
-    masked,
-    padded_words,
-    pieces,
-    single_rows,
-    subword_links,
-)
-from weft.training.config import TrainingConfig
-from weft.training.corpus import PackedCorpus, TrainingPair, sampling_order
+from weft.arrays import IntArray
+from weft.training.batches import Batch, Draws, Material, Part, RowMaker
+from weft.training.config import TrainingConfig, known
+from weft.training.corpus import TrainingPair, sampling_order
+from weft.training.objectives import makers
+from weft.training.rows import pieces
 
-FloatArray = npt.NDArray[np.float32]
-Piece = dict[str, Tensor]
+# Enough to see a difference, and quickly read.
+_MOST_HELD_OUT = 500
+_AT_ONCE = 64
+_ENDLESS = 1 << 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +33,8 @@ class Schedule:
 
     steps_per_epoch: int
     batch_size: int
-    total_steps: int
+    total_steps: int | None
+    """None if only the clock ends the run."""
 
     @classmethod
     def of(cls, pairs_per_epoch: int, config: TrainingConfig, *, processes: int = 1) -> Schedule:
@@ -47,10 +42,13 @@ class Schedule:
 
         It is left out if it has no pair for some process.
         """
-        whole, rest = divmod(pairs_per_epoch, config.batch_size)
+        size = known(config.batch_size)
+        whole, rest = divmod(pairs_per_epoch, size)
         per_epoch = max(1, whole + (rest >= processes))
-        total = max(1, round(per_epoch * config.epochs)) if config.max_steps is None else config.max_steps
-        return cls(per_epoch, config.batch_size, total)
+        total = config.max_steps
+        if total is None and (config.epochs is not None or config.minutes is None):
+            total = max(1, round(per_epoch * (config.epochs or 1.0)))
+        return cls(per_epoch, size, total)
 
     def place(self, step: int) -> tuple[int, slice]:
         """The epoch of a step and its part of the epoch's order."""
@@ -58,123 +56,84 @@ class Schedule:
         return epoch, slice(number * self.batch_size, (number + 1) * self.batch_size)
 
 
-class Steps(Dataset[list[Piece]]):
-    """The steps of a run as one process sees them; each is a list of pieces."""
+class _Sampled(Dataset[list[Batch]]):
+    """Batches of pairs, with what their objectives look at."""
 
-    def __init__(
-        self,
-        corpus: PackedCorpus,
-        config: TrainingConfig,
-        tokenizer: Tokenizer,
-        vocabulary: Vocabulary | None,
-        *,
-        process: int = 0,
-        processes: int = 1,
-    ) -> None:
-        self._corpus = corpus
-        self._config = config
-        self._tokenizer = tokenizer
-        self._vocabulary = vocabulary
+    def __init__(self, material: Material, *, process: int, processes: int) -> None:
+        self._material = material
+        self._makers = makers(material.config)
         self._process, self._processes = process, processes
+
+    def batches(self, numbers: Sequence[int] | IntArray, seed: tuple[int, ...]) -> list[Batch]:
+        """This process's share of some pairs."""
+        material = self._material
+        pairs = [material.corpus[int(number)] for number in numbers]
+        draws = {
+            # Each kind of rows has numbers of its own: another objective beside it changes none of them.
+            maker.name: maker.draw(np.random.default_rng((*seed, crc32(maker.name.encode()))), pairs, material)
+            for maker in self._makers
+        }
+        own = list(range(len(pairs)))[self._process :: self._processes]
+        return [self._batch(pairs, draws, chosen) for chosen in pieces(pairs, own, material.config.batch_tokens)]
+
+    def _batch(self, pairs: Sequence[TrainingPair], draws: dict[str, Draws], chosen: list[int]) -> Batch:
+        some = [pairs[number] for number in chosen]
+        return Batch(len(some), {maker.name: self._part(maker, some, draws, chosen) for maker in self._makers})
+
+    def _part(
+        self, maker: RowMaker[Any], pairs: list[TrainingPair], draws: dict[str, Draws], chosen: list[int]
+    ) -> Part:
+        made: Part = maker.make(pairs, tuple(drawn[chosen] for drawn in draws[maker.name]), self._material)
+        return made
+
+
+class Steps(_Sampled):
+    """The steps of a run as one process sees them; each is a list of batches."""
+
+    def __init__(self, material: Material, *, process: int = 0, processes: int = 1) -> None:
+        super().__init__(material, process=process, processes=processes)
+        config, corpus = material.config, material.corpus
         found = np.bincount(corpus.arrays["corpus"].astype(np.int64), minlength=len(config.corpora))
-        self._sizes = [(int(size), source.limit) for size, source in zip(found, config.corpora, strict=True)]
+        self._sizes = [int(size) for size in found]
+        self.held_out = held_out(len(corpus), config)
         self._epoch, self._order = -1, np.zeros(0, dtype=np.int64)
         self.schedule = Schedule.of(len(self._order_of(0)), config, processes=processes)
 
-    def _order_of(self, epoch: int) -> npt.NDArray[np.int64]:
+    def _order_of(self, epoch: int) -> IntArray:
         if epoch != self._epoch:
-            config = self._config
-            self._order = sampling_order(self._sizes, temperature=config.temperature, seed=config.seed, epoch=epoch)
+            order = sampling_order(self._sizes, self._material.config, epoch=epoch)
+            self._order = order[~np.isin(order, self.held_out)] if len(self.held_out) else order
             self._epoch = epoch
         return self._order
 
     def __len__(self) -> int:
-        return self.schedule.total_steps
+        return self.schedule.total_steps or _ENDLESS
 
-    def __getitem__(self, step: int) -> list[Piece]:
+    def __getitem__(self, step: int) -> list[Batch]:
         epoch, part = self.schedule.place(step)
-        numbers = self._order_of(epoch)[part]
-        batch = [self._corpus[int(number)] for number in numbers]
-        draws = _Draws(self._config, step, batch, len(self._corpus))
-        own = list(range(len(batch)))[self._process :: self._processes]
-        return [self._piece(batch, draws, chosen) for chosen in pieces(batch, own, self._config.batch_tokens)]
-
-    def _piece(self, batch: Sequence[TrainingPair], draws: _Draws, chosen: list[int]) -> Piece:
-        pairs = [batch[number] for number in chosen]
-        objectives = self._config.objectives
-        arrays: dict[str, npt.NDArray[np.generic]] = {"pairs": np.array(len(pairs))}
-        if "so" in objectives or "co" in objectives:
-            arrays |= self._alignment(pairs)
-        if self._vocabulary and "mlm" in objectives:
-            sides = [[pair.source_ids for pair in pairs], [pair.target_ids for pair in pairs]]
-            rows = single_rows([*sides[0], *sides[1]], self._tokenizer)
-            drawn = np.concatenate([draws.mlm[0][chosen], draws.mlm[1][chosen]])
-            arrays |= _named("mlm", masked(rows, drawn, self._vocabulary))
-        if self._vocabulary and "tlm" in objectives:
-            sides = [[pair.source_ids for pair in pairs], [pair.target_ids for pair in pairs]]
-            rows = joint_rows([*sides[0], *sides[1]], [*sides[1], *sides[0]], self._tokenizer)
-            drawn = np.concatenate([draws.tlm[0][chosen], draws.tlm[1][chosen]])
-            arrays |= _named("tlm", masked(rows, drawn, self._vocabulary))
-        if "psi" in objectives:
-            arrays |= self._parallel(pairs, draws, chosen)
-        return {name: torch.from_numpy(np.asarray(value)) for name, value in arrays.items()}
-
-    def _alignment(self, pairs: Sequence[TrainingPair]) -> dict[str, npt.NDArray[np.generic]]:
-        rows = single_rows([pair.source_ids for pair in pairs] + [pair.target_ids for pair in pairs], self._tokenizer)
-        links, given = subword_links(pairs)
-        weights = [self._config.corpora[pair.corpus].weight for pair in pairs]
-        return {
-            "ids": rows.ids,
-            "attention": rows.attention,
-            "source_words": padded_words([pair.source_words for pair in pairs]),
-            "target_words": padded_words([pair.target_words for pair in pairs]),
-            "links": links,
-            "given": given,
-            "weights": np.asarray(weights, dtype=np.float32),
-        }
-
-    def _parallel(
-        self, pairs: Sequence[TrainingPair], draws: _Draws, chosen: list[int]
-    ) -> dict[str, npt.NDArray[np.generic]]:
-        """Each pair as it is, or with the target of another pair, with equal probability (section 2.2)."""
-        others = [self._corpus[int(draws.partners[number])] for number in chosen]
-        parallel = draws.parallel[chosen]
-        targets = [
-            pair.target_ids if same else other.target_ids
-            for pair, other, same in zip(pairs, others, parallel, strict=True)
-        ]
-        rows = joint_rows([pair.source_ids for pair in pairs], targets, self._tokenizer)
-        return {
-            "psi_ids": rows.ids,
-            "psi_attention": rows.attention,
-            "psi_positions": rows.positions,
-            "psi_parallel": parallel,
-        }
+        return self.batches(self._order_of(epoch)[part], (self._material.config.seed, step, 1))
 
 
-class _Draws:
-    """All random numbers of one step, for the whole batch."""
+class HeldOut(_Sampled):
+    """Pairs that are kept back, the same ones with the same masks whenever they are looked at."""
 
-    def __init__(self, config: TrainingConfig, step: int, batch: Sequence[TrainingPair], corpus_size: int) -> None:
-        # The 1 keeps these apart from the orders of epochs, which come from (seed, epoch).
-        generator = np.random.default_rng((config.seed, step, 1))
-        # Two sentences and room for special tokens.
-        single = max(max(len(pair.source_ids), len(pair.target_ids)) for pair in batch) + 8
-        self.mlm = [_uniform(generator, len(batch), single) for _ in range(2)] if "mlm" in config.objectives else []
-        self.tlm = [_uniform(generator, len(batch), 2 * single) for _ in range(2)] if "tlm" in config.objectives else []
-        self.parallel = (generator.random(len(batch)) < 0.5) | (corpus_size == 1)
-        self.partners = generator.integers(corpus_size, size=len(batch))
+    def __init__(self, material: Material, numbers: IntArray, *, process: int = 0, processes: int = 1) -> None:
+        super().__init__(material, process=process, processes=processes)
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return -(-len(self._numbers) // _AT_ONCE)
+
+    def __iter__(self) -> Iterator[list[Batch]]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, part: int) -> list[Batch]:
+        chosen = self._numbers[part * _AT_ONCE : (part + 1) * _AT_ONCE]
+        return self.batches(chosen, (self._material.config.seed, part, 2))
 
 
-def _uniform(generator: np.random.Generator, rows: int, length: int) -> FloatArray:
-    return generator.random((rows, length, 3), dtype=np.float32)
-
-
-def _named(name: str, rows: MaskedRows) -> dict[str, npt.NDArray[np.generic]]:
-    return {
-        f"{name}_ids": rows.ids,
-        f"{name}_attention": rows.attention,
-        f"{name}_positions": rows.positions,
-        f"{name}_chosen": rows.chosen,
-        f"{name}_labels": rows.labels,
-    }
+def held_out(pairs: int, config: TrainingConfig) -> IntArray:
+    """The numbers of the pairs that are kept back; at least one if any, and never all."""
+    count = min(_MOST_HELD_OUT, pairs - 1, round(pairs * (config.held_out or 0)))
+    generator = np.random.default_rng((config.seed, 3))
+    return np.sort(generator.permutation(pairs)[: max(0, count)])

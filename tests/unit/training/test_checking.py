@@ -81,4 +81,4 @@ def test_whatever_a_file_holds_is_a_configuration_or_a_sentence(record):
     except SettingError as error:
         assert str(error).endswith(".")
     else:
-        assert isinstance(config.batch_size, int)
+        assert isinstance(config.batch_size, int | None)

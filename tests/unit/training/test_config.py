@@ -6,6 +6,7 @@ import pytest
 
 from weft.errors import FormatError, SettingError
 from weft.training.config import CorpusConfig, TrainingConfig
+from weft.training.defaults import settled
 
 TOML = """
 output = "out"
@@ -32,19 +33,19 @@ def test_a_toml_file_is_read_and_options_win(tmp_path):
     assert config.corpora == (
         CorpusConfig("de-en.txt", links="de-en.links", weight=0.5), CorpusConfig("fr-en.txt", limit=200_000),
     )  # fmt: skip
-    assert (config.learning_rate, config.batch_size, config.guide.strict) == (2e-3, 8, 0.1)
+    assert (config.learning_rate, config.batch_size, config.guide.strict) == (2e-3, None, 0.1)
 
 
 def test_the_defaults_are_the_papers():
-    config = TrainingConfig("out", (CorpusConfig("x"),))
-    assert (config.learning_rate, config.batch_size, config.epochs) == (2e-5, 8, 1)
+    config, _ = settled(TrainingConfig("out", (CorpusConfig("x"),), model="apart"))
+    assert (config.learning_rate, config.batch_size, config.held_out, config.null) == (2e-5, 8, 0, None)
     assert config.objectives == ("mlm", "tlm", "so", "psi")
     assert config.extraction.effective_threshold == 0.001
     assert TrainingConfig("o", config.corpora, method="entmax").extraction.effective_threshold == 0
 
 
 @pytest.mark.parametrize(
-    ("stored", "given", "settled"),
+    ("stored", "given", "expected"),
     [
         ({"method": "entmax", "threshold": 0.02, "alpha": 1.3}, {}, ("entmax", 1.3, 0.02)),
         ({"method": "entmax", "threshold": 0.02}, {"guide": {"threshold": 0.5}}, ("entmax", 1.5, 0.5)),
@@ -55,13 +56,13 @@ def test_the_defaults_are_the_papers():
         ({"threshold": 0.05}, {"architecture": {"model_type": "bert"}}, ("softmax", 1.5, None)),
     ],
 )
-def test_what_is_not_given_comes_from_the_base_model(tmp_path, stored, given, settled):
+def test_what_is_not_given_comes_from_the_base_model(tmp_path, stored, given, expected):
     (tmp_path / "weft.json").write_text(json.dumps(stored))
     record = {"output": "o", "corpora": [{"path": "x"}], "model": str(tmp_path), **given}
-    config = TrainingConfig.from_record(record).settled()
-    assert (config.method, config.alpha, config.guide.threshold) == settled
-    assert config.settled() == config
-    assert config.extraction.method == settled[0]
+    config, _ = settled(TrainingConfig.from_record(record))
+    assert (config.method, config.alpha, config.guide.threshold) == expected
+    assert settled(config)[0] == config
+    assert config.extraction.method == expected[0]
 
 
 def test_what_was_run_is_saved_and_can_be_run_again(tmp_path):
@@ -74,7 +75,10 @@ def test_what_was_run_is_saved_and_can_be_run_again(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"objectives": ["tlm", "magic"]}, "`objectives` must be some of mlm, tlm, so, psi, co, got magic"),
+        (
+            {"objectives": ["tlm", "magic"]},
+            "`objectives` must be some of mlm, tlm, so, psi, co, teacher, unrelated, gold, got magic",
+        ),
         ({"objectives": []}, "`objectives` must name at least one"),
         ({"corpora": []}, "`corpora` must name at least one"),
         ({"batch_size": 0}, "`batch_size` must be at least 1, got 0"),

@@ -10,10 +10,10 @@ import torch
 from models import encode
 from weft import Aligner
 from weft.encoding.torch import TorchEncoder
-from weft.training.batches import single_rows
 from weft.training.config import TrainingConfig
 from weft.training.loop import train
 from weft.training.model import load_trainable
+from weft.training.rows import single_rows
 
 PAIRS = [(("lo", "house", "."), ("the", "house", ".")), (("un", "dog", "lo", "seesa", "."), ("a", "dog", "sees"))]
 

@@ -66,7 +66,7 @@ def test_the_best_model_is_kept_and_loads_everywhere(stages, toy):
     plain = transformers.AutoModel.from_pretrained(folder / "gold")
     assert plain.config.model_type == "bert"
     card = (folder / "gold" / "README.md").read_text()
-    assert f"mean dev AER: {min(aers['gold']):.2f}" in card
+    assert f"mean dev AER (dev): {min(aers['gold']):.2f}" in card
     assert "train.txt with links" in card
     saved = TrainingConfig.from_record(json.loads((folder / "gold" / "training.json").read_text()))
     assert saved.objectives == ("tlm", "so")
@@ -105,7 +105,7 @@ def test_entmax_trains_and_is_stored(toy, tmp_path):
 
 def test_early_stopping(toy, tmp_path):
     config = config_of(toy, tmp_path / "out", learning_rate=1e-12, eval_every=1, max_steps=50, patience=3)
-    assert train(config).step == 4
+    assert train(config).step == 3
 
 
 def test_small_pieces_give_the_same_losses(toy, tmp_path, one_thread):
@@ -160,7 +160,12 @@ def test_a_killed_run_goes_on_bit_for_bit(toy, tmp_path):
     metrics = []
     for run in ("whole", "killed"):
         records = [json.loads(line) for line in (tmp_path / run / "metrics.jsonl").read_text().splitlines()]
-        metrics.append([{name: value for name, value in record.items() if name != "tokens/s"} for record in records])
+        metrics.append(
+            [
+                {name: value for name, value in record.items() if name not in ("tokens/s", "seconds left")}
+                for record in records
+            ]
+        )
     assert metrics[0] == metrics[1]
     config = TrainingConfig.from_record(json.loads((tmp_path / "killed.json").read_text()))
     with pytest.raises(SettingError, match=r"had other settings: batch_size, seed\."):

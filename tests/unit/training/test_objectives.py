@@ -1,165 +1,69 @@
-"""Each loss against a slow float64 reference written straight from its equation, with padding; gradients checked."""
+"""The table of objectives: entries are complete, and one from outside is trained like any other."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import pytest
 import torch
-from entmax import entmax_bisect
 
-from weft.training.objectives import (
-    consistency,
-    directions,
-    masked_language_model,
-    parallel_identification,
-    self_training,
-)
-
-SHAPES = [(4, 6), (1, 3), (5, 2), (1, 1)]
-HEIGHT, WIDTH, DEPTH = 5, 6, 8
+from weft.training.batches import ALIGNED, Batch, Part, RowMaker, tensors
+from weft.training.config import TrainingConfig
+from weft.training.loop import train
+from weft.training.objectives import OBJECTIVES, Objective, makers
 
 
-def batch(seed: int = 0, dtype=torch.float64):
-    generator = torch.Generator().manual_seed(seed)
-    source_states = torch.randn(len(SHAPES), HEIGHT, DEPTH, generator=generator, dtype=dtype)
-    target_states = torch.randn(len(SHAPES), WIDTH, DEPTH, generator=generator, dtype=dtype)
-    source = torch.tensor([[i < n for i in range(HEIGHT)] for n, _ in SHAPES])
-    target = torch.tensor([[j < m for j in range(WIDTH)] for _, m in SHAPES])
-    links = torch.rand(len(SHAPES), HEIGHT, WIDTH, generator=generator) < 0.4
-    return source_states, target_states, source, target, links
+def test_objectives_with_the_same_rows_share_them():
+    config = TrainingConfig.from_record({"output": "o", "corpora": [{"path": "x"}], "objectives": list(OBJECTIVES)})
+    names = [maker.name for maker in makers(config)]
+    assert len(names) == len(set(names)) == 5
 
 
-def reference_probabilities(x, y):
-    """Two lists of lists by loops: S_xy[i][j] and S_yx[j][i]."""
-    products = [[sum(a * b for a, b in zip(hx, hy, strict=True)) for hy in y] for hx in x]
-    s_xy = [[math.exp(v) / sum(map(math.exp, row)) for v in row] for row in products]
-    columns = list(zip(*products, strict=True))
-    s_yx = [[math.exp(v) / sum(map(math.exp, column)) for v in column] for column in columns]
-    return s_xy, s_yx
+@dataclasses.dataclass(slots=True)
+class Lengths(Part):
+    wanted: torch.Tensor
 
 
-def pairs(states):
-    source_states, target_states, *_ = states
-    for k, (n, m) in enumerate(SHAPES):
-        yield k, n, m, reference_probabilities(source_states[k, :n].tolist(), target_states[k, :m].tolist())
+def _lengths(pairs, draws, material):
+    aligned = ALIGNED.make(pairs, (), material)
+    wanted, *_ = tensors(draws[0])
+    return Lengths(aligned.ids, aligned.attention, wanted)
 
 
-def test_self_training_is_equation_4():
-    states = batch()
-    expected = 0.0
-    for k, n, m, (s_xy, s_yx) in pairs(states):
-        for i in range(n):
-            for j in range(m):
-                expected -= states[4][k, i, j].item() * 0.5 * (s_xy[i][j] / n + s_yx[j][i] / m)
-    assert self_training(directions(*states[:4]), states[4]).item() == pytest.approx(expected, rel=1e-5)
+ROWS = RowMaker("lengths", _lengths, lambda generator, pairs, _: (generator.random((len(pairs), 2)),))
 
 
-def test_consistency_is_the_trace():
-    states = batch(1)
-    expected = 0.0
-    for _, n, m, (s_xy, s_yx) in pairs(states):
-        # trace of the m × m matrix S_xyᵀ S_yxᵀ, whose entry (j, j) is Σ_i S_xy[i][j] S_yx[j][i]
-        expected -= sum(sum(s_xy[i][j] * s_yx[j][i] for i in range(n)) for j in range(m)) / min(m, n)
-    assert consistency(directions(*states[:4])).item() == pytest.approx(expected, rel=1e-5)
+def _squared(passes):
+    rows = passes.batch.part(ROWS)
+    return ((passes.model.states(rows.ids, rows.attention).norm(dim=-1).mean(1) - 3) ** 2).sum()
 
 
-def test_identical_one_hot_alignments_are_perfectly_consistent():
-    states = 30 * torch.eye(4)[None]
-    real = torch.ones(1, 4, dtype=torch.bool)
-    probabilities = directions(states, states, real, real)
-    assert consistency(probabilities).item() == pytest.approx(-1)
-    assert self_training(probabilities, torch.eye(4)[None].bool()).item() == pytest.approx(-1)
-
-
-def test_masked_language_model_is_minus_log_likelihood():
-    generator = torch.Generator().manual_seed(2)
-    logits = torch.randn(7, 11, generator=generator, dtype=torch.float64)
-    labels = torch.randint(11, (7,), generator=generator)
-    expected = 0.0
-    for row, label in zip(logits.tolist(), labels.tolist(), strict=True):
-        expected -= row[label] - math.log(sum(map(math.exp, row)))
-    assert masked_language_model(logits, labels).item() == pytest.approx(expected, rel=1e-5)
-
-
-def test_parallel_identification_is_equation_5():
-    scores, parallel = torch.tensor([2.0, -1.0, 0.3]), torch.tensor([True, False, False])
-    expected = 0.0
-    for score, label in zip(scores.tolist(), parallel.tolist(), strict=True):
-        s = 1 / (1 + math.exp(-score))
-        expected -= label * math.log(s) + (1 - label) * math.log(1 - s)
-    assert parallel_identification(scores, parallel).item() == pytest.approx(expected, rel=1e-5)
-
-
-def test_padding_changes_nothing():
-    source_states, target_states, source, target, links = batch(3)
-    whole = self_training(directions(source_states, target_states, source, target), links)
-    garbage = source_states.clone()
-    garbage[~source] = 1e4
-    assert self_training(directions(garbage, target_states, source, target), links).item() == pytest.approx(
-        whole.item()
+@pytest.fixture
+def calm():
+    OBJECTIVES["calm"] = Objective(
+        "to have states of length 3", (ROWS,), _squared, unit=lambda batch, _: 2.0 * batch.pairs, weight=lambda _: 0.5
     )
-    alone = 0.0
-    for k, (n, m) in enumerate(SHAPES):
-        one = slice(k, k + 1)
-        states = source_states[one, :n], target_states[one, :m], source[one, :n], target[one, :m]
-        alone += self_training(directions(*states), links[one, :n, :m]).item()
-    assert alone == pytest.approx(whole.item(), rel=1e-6)
+    yield
+    del OBJECTIVES["calm"]
 
 
-def test_weights_scale_pairs():
-    states = batch(4)
-    probabilities = directions(*states[:4])
-    weights = torch.tensor([2.0, 0.0, 0.0, 0.0])
-    first = type(probabilities)(*(part[:1] for part in probabilities))
-    for loss in (lambda p, w: self_training(p, states[4][: len(p.valid)], w), consistency):
-        assert loss(probabilities, weights).item() == pytest.approx(2 * loss(first, None).item(), rel=1e-6)
+def test_an_objective_from_outside_is_checked_made_counted_and_trained(toy, tmp_path, calm):
+    records = []
+    record = {
+        "output": str(tmp_path / "out"), "model": str(toy / "base"), "layer": 1, "objectives": ["calm", "so"],
+        "corpora": [{"path": str(toy / "train.txt")}], "batch_size": 32, "workers": 0, "learning_rate": 1e-2,
+        "max_steps": 30, "log_every": 1, "weights": {"so": 0.0}, "dropout": 0.0,
+    }  # fmt: skip
+    train(TrainingConfig.from_record(record), report=records.append)
+    assert all(record["so"] == 0 for record in records)
+    # Layer norm gives vectors of width 48 a length of about √48; half of the squared distance from 3 is the first loss.
+    assert records[0]["calm"] == pytest.approx(0.5 * (math.sqrt(48) - 3) ** 2, rel=0.05)
+    assert records[-1]["calm"] < records[0]["calm"] / 2
 
 
-@pytest.mark.parametrize("name", ["so", "co"])
-def test_gradients(name):
-    source_states, target_states, source, target, links = batch(5)
-
-    def loss(x, y):
-        # the float64 route through the same lines: float() would round the numerical derivative away
-        valid = source[:, :, None] & target[:, None, :]
-        products = (x @ y.transpose(1, 2)).masked_fill(~valid, -1e30)
-        probabilities = type(directions(source_states, target_states, source, target))(
-            products.softmax(2).masked_fill(~valid, 0), products.softmax(1).masked_fill(~valid, 0), valid
-        )
-        return self_training(probabilities, links) if name == "so" else consistency(probabilities)
-
-    assert torch.autograd.gradcheck(loss, (source_states.requires_grad_(), target_states.requires_grad_()))
-
-
-def test_gradients_reach_real_subwords_only_and_never_the_links():
-    source_states, target_states, source, target, links = batch(6)
-    source_states.requires_grad_()
-    guide = links.double().requires_grad_()
-    probabilities = directions(source_states, target_states, source, target)
-    (self_training(probabilities, guide) + consistency(probabilities)).backward()
-    assert guide.grad is None
-    assert (source_states.grad[~source] == 0).all()
-    assert (source_states.grad[0, :4].abs().sum(dim=1) > 0).all()
-
-
-@pytest.mark.parametrize("alpha", [1.3, 1.5, 2.0])
-def test_entmax_directions_are_the_librarys_and_can_be_learned_through(alpha):
-    source_states, target_states, source, target, links = batch(7)
-    source_states.requires_grad_()
-    probabilities = directions(source_states, target_states, source, target, alpha=alpha)
-    for k, (n, m) in enumerate(SHAPES):
-        products = (source_states[k, :n] @ target_states[k, :m].T).detach()
-        expected = entmax_bisect(products, alpha=alpha, dim=1, n_iter=80)
-        torch.testing.assert_close(probabilities.forward[k, :n, :m].double(), expected, atol=1e-5, rtol=1e-4)
-    self_training(probabilities, links).backward()
-    assert source_states.grad.isfinite().all()
-    assert source_states.grad.abs().sum() > 0
-
-
-def test_large_dot_products_keep_their_differences_under_autocast():
-    x, y = torch.full((1, 1, 1), 20.0), torch.tensor([[[20.0], [20.05]]])
-    real = torch.ones(1, 1, dtype=torch.bool), torch.ones(1, 2, dtype=torch.bool)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        forward = directions(x, y, *real).forward
-    assert forward[0, 0, 1].item() == pytest.approx(1 / (1 + math.exp(-1)), abs=1e-4)
+def test_a_batch_moves_as_a_whole():
+    part = Lengths(torch.ones(2, 3), torch.ones(2, 3), torch.ones(2))
+    moved = Batch(2, {"lengths": part}).mapped(torch.Tensor.double)
+    assert moved.part(ROWS).wanted.dtype == moved.part(ROWS).ids.dtype == torch.float64
+    assert moved.tokens == 6

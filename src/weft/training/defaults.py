@@ -1,0 +1,125 @@
+"""What a run does if nobody says otherwise: chosen by the kind of base model, and said in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from weft.models.resolve import resolve_model
+from weft.models.settings import ModelSettings
+from weft.training.config import PAPER_OBJECTIVES, STATISTICAL, CorpusConfig, TrainingConfig
+
+# weft-mini's words that belong together have dot products around 30, others lie around 0.
+USUAL_NULL = 15.0
+_WITH_NULL = {"teacher", "unrelated", "gold"}
+_GOLD_REPEATS = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """Settings that belong together, and why they were chosen."""
+
+    objectives: tuple[str, ...]
+    learning_rate: float
+    batch_size: int
+    held_out: float
+    reason: str
+    dropout: float | None = None
+    epochs: float = 1.0
+    denoise_after: float = 1.0
+
+
+_PAPER = Defaults(
+    PAPER_OBJECTIVES, 2e-5, 8, 0.0, "the base reads sentences apart, and these are the paper's settings for that"
+)
+_JOINT = Defaults(
+    ("teacher", "unrelated"),
+    1e-4,
+    64,
+    0.02,
+    "the base reads both sentences together and is good already, so it learns from a frozen copy of itself "
+    "and from pairs that are no translations",
+)
+_JOINT_WITH_GOLD = replace(
+    _JOINT,
+    objectives=("gold", "teacher", "unrelated"),
+    dropout=0.1,
+    reason="there are links to learn from; a frozen copy of the base keeps what it knows",
+)
+
+
+_NEW_LANGUAGE = Defaults(
+    ("gold",),
+    3e-4,
+    32,
+    0.02,
+    "the language is new to the base, so it learns links that a statistical aligner finds in the text",
+    dropout=0.1,
+    epochs=8.0,
+    denoise_after=0.5,
+)
+
+
+def settled(config: TrainingConfig) -> tuple[TrainingConfig, str]:
+    """A configuration in which nothing is left open, and a sentence on what was chosen and why.
+
+    Args:
+        config: what the user gave.
+
+    Returns:
+        The configuration, and the sentence; it is empty if objectives were given.
+    """
+    stored = ModelSettings() if config.architecture else resolve_model(config.model).settings
+    config = config.with_extraction_of(stored.extraction)
+    chosen = _chosen(config, joint=stored.joint)
+    said = "" if config.objectives else f"objectives {', '.join(chosen.objectives)}: {chosen.reason}."
+    objectives = config.objectives or chosen.objectives
+    with_null = bool(_WITH_NULL & set(objectives))
+    return replace(
+        config,
+        objectives=objectives,
+        learning_rate=config.learning_rate or chosen.learning_rate,
+        batch_size=config.batch_size or chosen.batch_size,
+        dropout=chosen.dropout if config.dropout is None else config.dropout,
+        held_out=_held_out(config, chosen),
+        null=_null(config, stored, with_null=with_null),
+        epochs=chosen.epochs if config.epochs is None and config.minutes is None else config.epochs,
+        guide=replace(config.guide, denoise_after=_first(config.guide.denoise_after, chosen.denoise_after)),
+        corpora=tuple(_repeated(corpus, objectives) for corpus in config.corpora),
+    ), said
+
+
+def _null(config: TrainingConfig, stored: ModelSettings, *, with_null: bool) -> float | None:
+    """The null given, or the base's own, or the usual one for objectives that need one."""
+    if config.null is not None or stored.extraction.null is not None:
+        return stored.extraction.null if config.null is None else config.null
+    return USUAL_NULL if with_null else None
+
+
+def _first(given: float | None, chosen: float) -> float:
+    return chosen if given is None else given
+
+
+def _chosen(config: TrainingConfig, *, joint: bool) -> Defaults:
+    if config.extend_vocabulary and joint:
+        several = len(config.corpora) > 1
+        return replace(_NEW_LANGUAGE, objectives=("gold", "teacher")) if several else _NEW_LANGUAGE
+    if not joint:
+        return _PAPER
+    if not any(corpus.links for corpus in config.corpora):
+        return _JOINT
+    if all(corpus.links for corpus in config.corpora):
+        return replace(_JOINT_WITH_GOLD, objectives=("gold", "unrelated"), reason="there are links to learn from")
+    return _JOINT_WITH_GOLD
+
+
+def _held_out(config: TrainingConfig, chosen: Defaults) -> float:
+    if config.dev:
+        return 0.0
+    return chosen.held_out if config.held_out is None else config.held_out
+
+
+def _repeated(corpus: CorpusConfig, objectives: tuple[str, ...]) -> CorpusConfig:
+    if corpus.repeat is not None:
+        return corpus
+    gold = "gold" in objectives and corpus.links not in (None, STATISTICAL) and not corpus.silver
+    return replace(corpus, repeat=_GOLD_REPEATS if gold else 1.0)

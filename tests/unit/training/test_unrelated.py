@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from models import word_piece_tokenizer
+from weft.encoding.subwords import FastTokenizer
+from weft.training.batches import Material
+from weft.training.config import CorpusConfig, TrainingConfig
+from weft.training.corpus import Packing, pack
+from weft.training.unrelated import UNRELATED
+
+TOKENIZER = FastTokenizer(word_piece_tokenizer())
+LONGEST = 12
+
+
+@pytest.fixture(scope="module")
+def material(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("unrelated")
+    words = ["das", "Haus", "schläft", "der", "kleine", "Hund"]
+    lines = [f"{' '.join(words[k % 6 :] + words[: k % 4])} ||| {'the small house dog ' * (k % 2 + 1)}{k}\n"
+             for k in range(40)]  # fmt: skip
+    (folder / "text").write_text("".join(lines))
+    source = CorpusConfig(str(folder / "text"))
+    packed = pack([source], Packing(TOKENIZER, LONGEST, (), "error", True), folder / "packed")
+    return Material(packed, TrainingConfig("out", (source,)), TOKENIZER, None, LONGEST)
+
+
+def test_words_that_stayed_are_where_they_say_they_were(material):
+    """The ids at each origin are those of the original pair; one side of a pair is never touched."""
+    pairs = [material.corpus[number] for number in range(len(material.corpus))]
+    kinds = {"whole": 0, "added": 0, "cut": 0}
+    for seed in range(5):
+        draws = UNRELATED.draw(np.random.default_rng(seed), pairs, material)
+        rows = UNRELATED.make(pairs, draws, material)
+        for k, pair in enumerate(pairs):
+            touched = 0
+            for row, origin, ids in ((k, rows.source_origin[k], pair.source_ids),
+                                     (len(pairs) + k, rows.target_origin[k], pair.target_ids)):  # fmt: skip
+                real = origin[origin > -2].tolist()
+                now = rows.ids[row, 1 : 1 + len(real)].tolist()
+                assert int(rows.attention[row].sum()) == len(real) + 2
+                assert 1 <= len(real) <= LONGEST
+                assert all(ids[place] == found for place, found in zip(real, now, strict=True) if place >= 0)
+                if real != list(range(len(ids))):
+                    touched += 1
+                    stayed = [place for place in real if place >= 0]
+                    assert stayed == sorted(stayed)
+                    kinds["whole" if not stayed else "added" if -1 in real else "cut"] += 1
+            assert touched <= 1
+    assert kinds["whole"] > kinds["added"] > 20
+    assert kinds["cut"] > 20
