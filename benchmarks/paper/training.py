@@ -17,6 +17,7 @@ from weft.models.files import folder_checksum
 from weft.models.resolve import resolve_model
 from weft.text.files import checksum
 from weft.training.config import CorpusConfig, TrainingConfig
+from weft.training.defaults import settled
 from weft.training.loop import train
 
 ALL = ("mlm", "tlm", "so", "psi")
@@ -62,7 +63,7 @@ def trained(options: argparse.Namespace, corpora: Sequence[CorpusConfig], **chan
         "overlap": "drop",
         **changes,
     }
-    config = TrainingConfig(output="", corpora=tuple(corpora), **given).settled()
+    config, _ = settled(TrainingConfig(output="", corpora=tuple(corpora), **given))
     folder: Path = options.cache / "models" / _fingerprint(config)
     if not (folder / "weft.json").is_file():
         never = 10**9

@@ -20,7 +20,9 @@ import torch
 import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
+from weft.training.batches import ALIGNED, MASKED_TOGETHER
 from weft.training.config import CorpusConfig, TrainingConfig
+from weft.training.defaults import settled
 from weft.training.loop import TrainingRun
 
 WORDS = 5000
@@ -69,12 +71,12 @@ def plain(run: TrainingRun, steps: range, precision: str) -> float:
     for pieces in batches:
         for piece in pieces:
             context = torch.autocast(device.type, dtype=half) if half else contextlib.nullcontext()
-            for kind in ("", "tlm_"):
-                ids, attention = (piece[f"{kind}{name}"].to(device) for name in ("ids", "attention"))
+            for maker, encode in ((ALIGNED, run.model.states), (MASKED_TOGETHER, run.model.top_states)):
+                rows = piece.part(maker).mapped(lambda tensor: tensor.to(device))
                 with context:
-                    states = (run.model.top_states if kind else run.model.states)(ids, attention)
+                    states = encode(rows.ids, rows.attention)
                 states.float().sum().backward()
-                tokens += int(piece[f"{kind}attention"].sum())
+                tokens += int(rows.attention.sum())
         run.model.zero_grad(set_to_none=True)
     return tokens / (synchronised() - start)
 
@@ -128,7 +130,7 @@ def main() -> None:
                 workers=4,
                 max_steps=10_000,
             )
-            run = TrainingRun(config, [], lambda record: None)
+            run = TrainingRun(settled(config)[0], [], lambda record: None, lambda sentence: None)
             run.losses.train()
             training(run, range(5))
             plain(run, range(5), options.precision)

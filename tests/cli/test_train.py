@@ -78,7 +78,28 @@ def test_mistakes_get_one_sentence(weft, toy, tmp_path, options, code, message):
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("missing", ["torch", "accelerate"])
+@pytest.mark.parametrize(
+    ("top", "message"),
+    [
+        ('batch_size = "8"', "weft: `batch_size` must be a whole number, got the text '8'; write it without quotes."),
+        ('objectives = "mlm"', "weft: `objectives` must be a list, got the text 'mlm'; write [\"mlm\"]."),
+        ("guide = 3", "weft: `guide` must be a table of settings, got 3."),
+        ("epochs = inf", "weft: `epochs` must be a finite number, got inf."),
+    ],
+)
+def test_a_file_with_a_wrong_value_gets_one_sentence(weft, toy, tmp_path, top, message):
+    (tmp_path / "run.toml").write_text(f'output = "out"\n{top}\n[[corpus]]\npath = "train.txt"\n')
+    done = weft("train", "--config", tmp_path / "run.toml", cwd=toy)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", message + "\n")
+
+
+def test_help_names_every_objective(weft):
+    from weft.training.objectives import OBJECTIVES
+
+    assert f"Some of {','.join(OBJECTIVES)}." in " ".join(weft("train", "--help").stdout.split())
+
+
+@pytest.mark.parametrize("missing", ["torch", "accelerate", "cattrs"])
 def test_a_missing_extra_is_named(toy, tmp_path, missing):
     code = f"import sys; sys.modules[{missing!r}] = None; from weft.cli.main import main; main()"
     command = [sys.executable, "-c", code, "train", "train.txt", "--model", "base", "--output", str(tmp_path / "out")]

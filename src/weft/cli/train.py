@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _RUN = "Run"
 _DATA = "Data"
+_NEW_PIECES = 3000
 
 
 def train(
@@ -64,7 +65,7 @@ def train(
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="Links for a corpus, in the corpora's order; an empty line gives none.",
+            help="Links for a corpus, in the corpora's order; an empty line gives none. 'eflomal' makes them.",
             show_default="the model's own",
             rich_help_panel=_DATA,
         ),
@@ -76,6 +77,14 @@ def train(
     exclude: Annotated[
         list[str] | None, typer.Option(metavar="PREFIX", help="A test set not to train on.", rich_help_panel=_DATA)
     ] = None,
+    extend_vocabulary: Annotated[
+        bool,
+        typer.Option(
+            "--extend-vocabulary",
+            help="Learn pieces for words that the encoder cannot read: for a new language.",
+            rich_help_panel=MODEL,
+        ),
+    ] = False,
     raw: RawOption = False,
     source_language: SourceLanguageOption = None,
     target_language: TargetLanguageOption = None,
@@ -130,6 +139,7 @@ def train(
         "objectives": objectives.split(",") if objectives else None,
         "corpora": _corpora(corpora or [], links or [], raw, source_language, target_language) or None,
         "teacher": teacher,
+        "extend_vocabulary": _NEW_PIECES if extend_vocabulary else None,
         "dev": dev or None,
         "exclude": exclude or None,
         "layer": layer,

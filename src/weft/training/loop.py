@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 import torch
 from accelerate import Accelerator, DistributedDataParallelKwargs
 from torch import Tensor
-from torch.utils.data import DataLoader
 
 from weft.encoding.torch import wrap_tokenizer
 from weft.encoding.torch_base import max_length, prefer_stable_kernels
@@ -32,7 +30,7 @@ from weft.training.model import tokenizer_content, vocabulary_of
 from weft.training.objectives import OBJECTIVES, Losses, needs
 from weft.training.pace import Pace
 from weft.training.start import load_start
-from weft.training.steps import HeldOut, Steps
+from weft.training.steps import HeldOut, Steps, ahead
 from weft.tuning import DevSet
 
 Say = Callable[[str], None]
@@ -93,27 +91,6 @@ def _check_same(config: TrainingConfig, path: Path) -> None:
         raise SettingError(
             f"the run in {path.parent} had other settings: {', '.join(names)}. Use them, or --overwrite."
         )
-
-
-def _leave_signals_alone(worker: int) -> None:
-    """A process that prepares batches ends without a word when it is told to; the main one has the words."""
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-@contextlib.contextmanager
-def _workers_in_words() -> Iterator[None]:
-    try:
-        yield
-    except RuntimeError as error:
-        if "DataLoader worker" not in str(error):
-            raise
-        raise WeftError(
-            "a process that prepares batches was killed, perhaps for want of memory; --resume goes on, and "
-            "workers = 0 does without such processes."
-        ) from error
 
 
 class TrainingRun:
@@ -183,8 +160,7 @@ class TrainingRun:
         if self.progress.step == 0 and self._is_judged:
             self._evaluate()
         self.losses.train()
-        with _workers_in_words():
-            self._train()
+        self._train()
         if not self._is_judged:
             self._save()
         self.accelerator.end_training()
@@ -195,7 +171,7 @@ class TrainingRun:
         left_out = [
             f"{count:,} {name}" for name, count in counts.items() if count and name not in ("pairs", "with links")
         ]
-        kept_back = f", {len(self.held_out_numbers):,} of them kept back" if len(self.held_out_numbers) else ""
+        kept_back = f", {len(self.steps.held_out):,} of them kept back" if len(self.steps.held_out) else ""
         length = (
             f"{total:,} steps of {size} pairs" if total else f"{self.config.minutes:g} minutes, {size} pairs a step"
         )
@@ -204,20 +180,9 @@ class TrainingRun:
             self.say(self._remark)
         self.say(f"{counts['pairs']:,} pairs{kept_back}{said}; {length}.")
 
-    @property
-    def held_out_numbers(self) -> Any:
-        """The pairs that are kept back."""
-        return self.steps.held_out
-
     def _train(self) -> None:
-        loader: DataLoader[list[Batch]] = DataLoader(
-            self.steps,
-            batch_size=None,
-            sampler=range(self.progress.step, len(self.steps)),
-            num_workers=self.config.workers,
-            pin_memory=self.accelerator.device.type == "cuda",
-            worker_init_fn=_leave_signals_alone,
-        )
+        pinned = self.accelerator.device.type == "cuda"
+        loader = ahead(self.steps, self.progress.step, workers=self.config.workers, pinned=pinned)
         config, totals, total = self.config, Totals(), self.pace.total
         self.pace.start(self.progress.step, self.progress.seconds)
         reported = self.pace.seconds

@@ -51,6 +51,8 @@ def load_start(config: TrainingConfig, *, with_psi: bool, with_teacher: bool) ->
         with_psi: whether some objective needs a head that tells parallel sentences.
         with_teacher: whether some objective needs a teacher.
     """
+    if with_teacher and config.teacher is None and config.architecture is not None:
+        raise SettingError("`teacher` must name a model: one that starts from scratch has nothing to teach.")
     output = Path(config.output)
     model, tokenizer = load_trainable(config, with_psi=with_psi)
     config = _with_links(config, tokenizer, output)
@@ -73,8 +75,6 @@ def load_start(config: TrainingConfig, *, with_psi: bool, with_teacher: bool) ->
 
 
 def _teacher(config: TrainingConfig, model: TrainableEncoder, tokenizer: Any) -> TrainableEncoder:
-    if config.teacher is None and config.architecture is not None:
-        raise SettingError("`teacher` must name a model: one that starts from scratch has nothing to teach.")
     name = config.teacher or config.model
     layer = model.layer if config.teacher is None else None
     own = replace(config, model=name, layer=layer, architecture=None, dropout=None)

@@ -6,15 +6,17 @@ takes its share: a resumed run, or one on more processes, learns from exactly th
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
 import numpy as np
-from torch.utils.data import Dataset
+from torch.utils.data import DataLoader, Dataset
 
 from weft.arrays import IntArray
+from weft.errors import WeftError
 from weft.training.batches import Batch, Draws, Material, Part, RowMaker
 from weft.training.config import TrainingConfig, known
 from weft.training.corpus import TrainingPair, sampling_order
@@ -137,3 +139,42 @@ def held_out(pairs: int, config: TrainingConfig) -> IntArray:
     count = min(_MOST_HELD_OUT, pairs - 1, round(pairs * (config.held_out or 0)))
     generator = np.random.default_rng((config.seed, 3))
     return np.sort(generator.permutation(pairs)[: max(0, count)])
+
+
+def ahead(steps: Steps, first: int, *, workers: int, pinned: bool) -> Iterator[list[Batch]]:
+    """The steps from `first` on, made by other processes while earlier ones are trained on.
+
+    Args:
+        steps: the run's.
+        first: the number of the first one wanted.
+        workers: how many processes; 0 makes each step when it is wanted.
+        pinned: whether they go to a GPU.
+
+    Raises:
+        WeftError: one of the processes was killed.
+    """
+    loader: DataLoader[list[Batch]] = DataLoader(
+        steps,
+        batch_size=None,
+        sampler=range(first, len(steps)),
+        num_workers=workers,
+        pin_memory=pinned,
+        worker_init_fn=_leave_signals_alone,
+    )
+    try:
+        yield from loader
+    except RuntimeError as error:
+        if "DataLoader worker" not in str(error):
+            raise
+        raise WeftError(
+            "a process that prepares batches was killed, perhaps for want of memory; --resume goes on, and "
+            "workers = 0 does without such processes."
+        ) from error
+
+
+def _leave_signals_alone(worker: int) -> None:
+    """A process that prepares batches ends without a word when it is told to; the main one has the words."""
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -58,7 +58,7 @@ def learned_pieces(tokenizer: Any, words: Counter[str], most: int) -> list[str]:
     if library is None or not isinstance(library.model, models.WordPiece):
         raise WeftError("only a WordPiece vocabulary, as BERT and weft-mini have, can be extended.")
     old = library.get_vocab(with_added_tokens=True)
-    learner = Tokenizer(models.WordPiece(unk_token=tokenizer.unk_token))  # type: ignore[call-arg]
+    learner = Tokenizer(models.WordPiece(unk_token=tokenizer.unk_token))
     learner.normalizer, learner.pre_tokenizer = library.normalizer, library.pre_tokenizer
     # The alphabet comes on top of what is asked for: without it no word could be read at all.
     trainer = trainers.WordPieceTrainer(
@@ -138,4 +138,5 @@ def first_embeddings(
                     sums[added] += embeddings[known].mean(0)
                     counts[added] += 1
     means = sums / counts
-    return means / means.norm(dim=1, keepdim=True).clamp(min=1e-6) * typical
+    rows: Tensor = means / means.norm(dim=1, keepdim=True).clamp(min=1e-6) * typical
+    return rows

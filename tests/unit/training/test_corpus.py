@@ -62,7 +62,7 @@ def test_links_stay_in_step_with_lines_that_are_left_out(packed):
 def test_links_that_do_not_fit_are_named(packed):
     with pytest.raises(FormatError, match=r"links:2: the link 0-3 is out of range: source and target have 1 and 1"):
         packed("a ||| b\nc ||| d\n", "0-0\n0-3\n")
-    with pytest.raises(LineCountError, match="has 2 lines but"):
+    with pytest.raises(LineCountError, match="has 2 lines;"):
         packed("a ||| b\nc ||| d\n", "0-0\n")
 
 

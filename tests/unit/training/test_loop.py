@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +15,8 @@ import transformers
 from safetensors.torch import load_file
 
 from weft import Aligner
-from weft.errors import FormatError, SettingError
+from weft.errors import FormatError, SettingError, WeftError
+from weft.training import checkpoints
 from weft.training.config import TrainingConfig
 from weft.training.loop import train
 
@@ -140,7 +142,7 @@ def write_run(toy, output, path, **changes):
 
 
 def test_a_killed_run_goes_on_bit_for_bit(toy, tmp_path):
-    objectives = ["mlm", "tlm", "so", "psi", "co"]
+    objectives = ["mlm", "tlm", "so", "psi", "co", "teacher", "unrelated"]
     whole = write_run(toy, tmp_path / "whole", tmp_path / "whole.json", objectives=objectives)
     subprocess.run(whole, check=True, capture_output=True)
     command = write_run(toy, tmp_path / "killed", tmp_path / "killed.json", objectives=objectives)
@@ -237,3 +239,75 @@ def test_from_scratch(toy, tmp_path):
     config = config_of(toy, tmp_path / "out", architecture=architecture, layer=None, max_steps=3, dev=[])
     train(config)
     assert Aligner.from_pretrained(tmp_path / "out").encoder.layer == 2
+
+
+def joint_base(toy, folder, **settings):
+    """The toy encoder, made to read both sentences of a pair together."""
+    shutil.copytree(toy / "base", folder)
+    (folder / "weft.json").write_text(json.dumps({"layer": 2, "joint": True, **settings}))
+    return folder
+
+
+def test_a_joint_base_learns_from_itself_and_what_is_worse_is_not_kept(toy, tmp_path):
+    base = joint_base(toy, tmp_path / "base")
+    said, records = [], []
+    changes = {"model": str(base), "objectives": None, "dev": [], "layer": None, "max_steps": 3, "log_every": 1}
+    good = config_of(toy, tmp_path / "good", **changes, learning_rate=3e-3)
+    progress = train(good, report=records.append, say=said.append)
+    assert "teacher, unrelated" in said[0]
+    assert said[1] == "1,957 pairs, 39 of them kept back (left out: 43 duplicates); 3 steps of 32 pairs."
+    assert records[0]["step"] == 0
+    assert {"teacher", "unrelated", "lr", "seconds left"} <= records[1].keys()
+    assert progress.best < progress.before == records[0]["held out"]
+    assert (progress.best_step, Aligner.from_pretrained(tmp_path / "good").settings.null) == (3, 15.0)
+    worse = train(config_of(toy, tmp_path / "worse", **changes, learning_rate=3.0))
+    assert worse.best_step == 0
+    assert worse.last > worse.before == worse.best
+    kept, start = (load_file(folder / "model.safetensors") for folder in (tmp_path / "worse", base))
+    assert all(torch.equal(kept[name], start[name]) for name in start)
+
+
+def test_gold_is_learned_and_a_teacher_holds_the_rest(toy, tmp_path):
+    base = joint_base(toy, tmp_path / "base")
+    corpora = [{"path": str(toy / "train.txt"), "links": str(toy / "train.links"), "limit": 300},
+               {"path": str(toy / "dev.txt")}]  # fmt: skip
+    config = config_of(toy, tmp_path / "out", model=str(base), objectives=None, corpora=corpora, null=3.0, max_steps=80)
+    said, aers = [], []
+    train(config, say=said.append, report=lambda record: aers.append(record["aer"]) if "aer" in record else None)
+    assert "gold, teacher, unrelated" in said[0]
+    assert aers[-1] < aers[0] - 10
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"teacher": "OTHER"}, "`teacher` must cut words as the base does"),
+        ({"architecture": {"model_type": "bert"}}, "`teacher` must name a model: one that starts from scratch"),
+        ({"extend_vocabulary": 10, "objectives": ["so"]}, "only a WordPiece vocabulary"),
+    ],
+)
+def test_a_teacher_that_cannot_teach_is_a_sentence(toy, tmp_path, changes, message):
+    from models import make_model
+
+    if "teacher" in changes:
+        changes = {"teacher": str(make_model(tmp_path / "other", "bert"))}
+    with pytest.raises(WeftError, match=message):
+        train(config_of(toy, tmp_path / "out", **{"objectives": ["teacher"], **changes}))
+
+
+def test_a_loss_that_is_no_number_ends_the_run_before_anything_is_saved(toy, tmp_path):
+    config = config_of(toy, tmp_path / "out", dev=[], learning_rate=1e30, clip=1e30, max_steps=20, save_every=20)
+    with pytest.raises(WeftError, match=r"the loss of tlm is no number any more at step 20: lower learning_rate"):
+        train(config)
+    assert not list((tmp_path / "out" / "checkpoints").glob("step-*"))
+
+
+def test_a_run_by_the_clock(toy, tmp_path):
+    records = []
+    config = config_of(toy, tmp_path / "out", dev=[], minutes=0.05, log_every=1)
+    progress = train(config, report=records.append)
+    assert progress.step == len(records) > 0
+    rates = [record["lr"] for record in records]
+    assert max(rates) <= 1e-3
+    assert rates[-1] < max(rates)
+    assert checkpoints.latest(tmp_path / "out" / "checkpoints").name == f"step-{progress.step:09d}"
