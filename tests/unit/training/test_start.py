@@ -1,0 +1,84 @@
+"""A new language: a script that the base cannot read, links from the text alone, new pieces, training, resuming."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from models import make_model
+from toy import write_corpus
+from weft import Aligner
+from weft.errors import WeftError
+from weft.training import checkpoints
+from weft.training.config import TrainingConfig
+from weft.training.loop import train
+
+pytest.importorskip("thot")
+
+# Georgian letters for Latin ones.
+UNKNOWN = {ord("a") + k: chr(0x10D0 + k) for k in range(26)}
+
+
+@pytest.fixture(scope="module")
+def new_language(tmp_path_factory):
+    """A joint base, a corpus in letters that it has no pieces for, and a corpus that it can read."""
+    folder = tmp_path_factory.mktemp("new")
+    make_model(folder / "base", "bert")
+    (folder / "base" / "weft.json").write_text(json.dumps({"layer": 2, "joint": True}))
+    write_corpus(folder, "text", 200, seed=1)
+    sides = [(folder / f"text.{ending}").read_text().splitlines() for ending in ("src", "tgt")]
+    sides[0] = [line.translate(UNKNOWN) for line in sides[0]]
+    (folder / "text.src").write_text("".join(f"{line}\n" for line in sides[0]))
+    (folder / "text.txt").write_text("".join(f"{x} ||| {y}\n" for x, y in zip(*sides, strict=True)))
+    (folder / "plain.txt").write_text("the house ||| the dog\nthe dog sleeps ||| the house\n" * 3)
+    return folder
+
+
+def config_of(folder, output, **changes):
+    record = {
+        "output": str(output), "model": str(folder / "base"), "extend_vocabulary": 60, "workers": 0, "batch_size": 16,
+        "corpora": [{"path": str(folder / "text.txt")}], "learning_rate": 3e-3, "max_steps": 8, "save_every": 4,
+        "null": 0.0,
+    }  # fmt: skip
+    return TrainingConfig.from_record({**record, **changes})
+
+
+def test_a_language_that_cannot_be_read_is_learned_from_text_alone(new_language, tmp_path):
+    said = []
+    progress = train(config_of(new_language, tmp_path / "out", max_steps=40, held_out=0.1), say=said.append)
+    assert "statistical aligner" in said[0]
+    assert "new pieces" in said[1]
+    assert progress.best < progress.before - 0.3
+    assert len(list((tmp_path / "out").glob("guide-*.links"))) == 1
+    aligner = Aligner.from_pretrained(tmp_path / "out", device="cpu")
+    first = (new_language / "text.src").read_text().splitlines()[0].split()
+    pieces = aligner.encoder.tokenizer.split([(word,) for word in first])
+    unknown = json.loads((new_language / "base" / "tokenizer.json").read_text())["model"]["vocab"]["[UNK]"]
+    assert len(pieces) == len(first)
+    assert all(unknown not in piece.ids for piece in pieces)
+
+
+def test_a_run_with_new_pieces_and_a_teacher_goes_on_bit_for_bit(new_language, tmp_path, one_thread):
+    corpora = [{"path": str(new_language / name)} for name in ("text.txt", "plain.txt")]
+    config = config_of(new_language, tmp_path / "out", corpora=corpora)
+    said = []
+    train(config, say=said.append)
+    assert "gold, teacher" in said[0]
+    whole = load_file(tmp_path / "out" / "model.safetensors")
+    # What a kill after step 4 would have left.
+    shutil.rmtree(tmp_path / "out" / "checkpoints" / "step-000000008")
+    assert checkpoints.latest(tmp_path / "out" / "checkpoints").name == "step-000000004"
+    (tmp_path / "out" / "model.safetensors").unlink()
+    assert train(config, resume=True).step == 8
+    again = load_file(tmp_path / "out" / "model.safetensors")
+    assert all(torch.equal(again[name], whole[name]) for name in whole)
+
+
+def test_text_without_unknown_words_is_a_sentence(new_language, tmp_path):
+    corpora = [{"path": str(new_language / "plain.txt")}]
+    with pytest.raises(WeftError, match="can read every word of the text"):
+        train(config_of(new_language, tmp_path / "out", corpora=corpora))
