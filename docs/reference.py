@@ -41,7 +41,7 @@ SECTIONS = {
     "Training and tuning": {
         "training.loop": "train",
         "training.config": "TrainingConfig CorpusConfig GuideConfig",
-        "tuning": "tune DevSet Tuned Trial",
+        "tuning": "tune calibrated DevSet Tuned Trial CalibrationErrors",
         "models.export": "export_model",
         "models.settings": "ModelSettings ExportKind",
     },

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 
 import pytest
@@ -25,6 +26,10 @@ def test_what_is_chosen_is_stored_beside_the_model_and_used(weft, dev, tiny_bert
     done = weft("tune", "--model", model, "--dev", dev, "--layers", "1,2", "--methods", "softmax")
     assert done.returncode == 0, done.stderr
     assert "best: layer " in done.stdout
+    assert re.search(
+        r"^layer 1, softmax, threshold 0.1: AER [\d.]+ P [\d.]+ R [\d.]+ \(AER [\d.]+\)$", done.stdout, re.M
+    )
+    assert "mixed with unrelated and half-translated sentences" in done.stdout
     stored = json.loads((model / "weft.json").read_text())
     assert stored["layer"] in (1, 2)
     assert stored["calibration"]["scores"] == sorted(stored["calibration"]["scores"])
@@ -57,18 +62,20 @@ def test_the_built_in_model_is_tuned_into_another_folder(weft, dev, tmp_path):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--dev", "missing", "--model", "MODEL"], 1, "missing.talp: No such file"),
+        (["--dev", "missing", "--model", "MODEL"], 1, "missing.src: No such file"),
         (["--dev", "DEV", "--model", "MODEL", "--layers", "7"], 2, "layer 7 is not there"),
-        (["--dev", "DEV", "--model", "MODEL", "--layers", "x"], 2, "`layers` must be numbers"),
-        (["--dev", "DEV", "--model", "MODEL", "--null", "off,x"], 2, "`null` must be numbers or off"),
-        (["--dev", "DEV", "--model", "MODEL", "--methods", "magic"], 2, "`methods` must be some of softmax"),
+        (["--dev", "DEV", "--model", "MODEL", "--layers", "x"], 2, "--layers must be numbers"),
+        (["--dev", "DEV", "--layers", "6,7", "-o", "NEW"], 2, "an ONNX graph that was cut at layer 6"),
+        (["--dev", "DEV", "--model", "MODEL", "--thresholds", "0.1,2"], 2, "must be numbers from 0 to 1"),
+        (["--dev", "DEV", "--model", "MODEL", "--null", "off,x"], 2, "--null must be numbers or off"),
+        (["--dev", "DEV", "--model", "MODEL", "--methods", "magic"], 2, "--methods must be some of softmax"),
         (["--dev", "DEV"], 2, "say with --output where the tuned model should go"),
         (["--dev", "DEV", "--model", "MODEL", "-o", "DEV.src"], 2, "is no folder that can be written to"),
         (["--model", "MODEL"], 2, "--dev"),
     ],
 )
 def test_mistakes_get_one_sentence(weft, dev, tiny_bert, options, code, message):
-    names = {"MODEL": tiny_bert, "DEV": dev, "DEV.src": dev.with_suffix(".src")}
+    names = {"MODEL": tiny_bert, "DEV": dev, "DEV.src": dev.with_suffix(".src"), "NEW": dev.parent / "new"}
     done = weft("tune", *[names.get(option, option) for option in options])
     assert done.returncode == code
     assert message in done.stderr

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from weft.tuning import Trial
 
 _TRIALS = "Trials"
+_Value = TypeVar("_Value")
 
 
 def tune(
@@ -37,6 +40,15 @@ def tune(
     methods: Annotated[
         str, typer.Option(metavar="NAME,NAME", help="Methods to try.", rich_help_panel=_TRIALS)
     ] = "softmax,entmax,itermax",
+    thresholds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="C,C",
+            help="Thresholds to try, as 0.01,0.1.",
+            show_default="the method's",
+            rich_help_panel=_TRIALS,
+        ),
+    ] = None,
     null: Annotated[
         str | None,
         typer.Option(
@@ -63,7 +75,8 @@ def tune(
 ) -> None:
     """Choose layer, method, threshold and null on dev sets.
 
-    Link probabilities are fitted too, and all of it is stored in weft.json.
+    Link probabilities are fitted too, to the dev sets mixed with unrelated and half-translated sentences. All of it is
+    stored in weft.json.
 
     Example: weft tune --model my-model --dev dev/ro-en --dev dev/ja-en
     """
@@ -77,11 +90,12 @@ def tune(
     _check_writable(Path(output) if output else tunable.home)
     tuned = tune(
         tunable.load,
-        tunable.layers(_numbers(layers)),
+        tunable.layers(_listed("layers", layers, int)),
         [_method(name) for name in methods.split(",")],
         [DevSet.read(prefix) for prefix in dev],
         base=tunable.settings,
-        nulls=NULLS if null is None else [_null(value) for value in null.split(",")],
+        thresholds=_listed("thresholds", thresholds, _threshold),
+        nulls=_listed("null", null, _null) or NULLS,
         report=_print_trial,
     )
     best = tuned.best
@@ -90,10 +104,15 @@ def tune(
     else:
         Aligner(tunable.load(best.layer), best.settings).save_pretrained(output)
     _print_line(f"best: {_described(best)}")
-    if tuned.error_before is None:
+    if tuned.errors is None:
         _print_line("too few links to calibrate probabilities by")
     else:
-        _print_line(f"link probabilities were off by {tuned.error_before:.3f}, calibrated by {tuned.error_after:.3f}")
+        errors = tuned.errors
+        _print_line(
+            "link probabilities are fitted to the dev sets, mixed with unrelated and half-translated sentences:"
+        )
+        _print_line(f"they were off by {errors.before:.3f} on average and are now off by {errors.after:.3f},")
+        _print_line(f"or by {errors.with_unrelated:.3f} where a third of the pairs is unrelated")
     say(f"stored in {Path(output or str(tunable.home)) / 'weft.json'}")
 
 
@@ -121,24 +140,34 @@ def _described(trial: Trial) -> str:
         parts.append(f"threshold {settings.threshold:g}")
     if settings.null is not None:
         parts.append(f"null {settings.null:g}")
-    aers = " ".join(f"{aer:.1f}" for aer in trial.aers)
-    return f"{', '.join(parts)}: AER {trial.mean_aer:.2f} ({aers})"
+    aers = " ".join(f"{rates.aer:.1f}" for rates in trial.rates)
+    means = f"AER {trial.mean_aer:.2f} P {trial.mean.precision:.2f} R {trial.mean.recall:.2f}"
+    return f"{', '.join(parts)}: {means} (AER {aers})"
 
 
-def _numbers(layers: str | None) -> list[int] | None:
-    if layers is None:
+def _listed(name: str, given: str | None, read: Callable[[str], _Value]) -> list[_Value] | None:
+    """The values of an option that takes several, separated by commas."""
+    if given is None:
         return None
     try:
-        return [int(layer) for layer in layers.split(",")]
+        return [read(value.strip()) for value in given.split(",")]
     except ValueError as error:
-        raise SettingError(f"`layers` must be numbers separated by commas, got {layers!r}.") from error
+        kinds = {"null": "numbers or off", "thresholds": "numbers from 0 to 1"}.get(name, "numbers")
+        raise SettingError(f"`{name}` must be {kinds}, separated by commas, got {given!r}.") from error
+
+
+def _threshold(value: str) -> float:
+    threshold = float(value)
+    if not 0 <= threshold <= 1:
+        raise ValueError
+    return threshold
 
 
 def _null(value: str) -> float | None:
-    try:
-        return None if value.strip() == "off" else float(value)
-    except ValueError as error:
-        raise SettingError(f"`null` must be numbers or off, separated by commas, got {value!r}.") from error
+    null = None if value == "off" else float(value)
+    if null is not None and not math.isfinite(null):
+        raise ValueError
+    return null
 
 
 def _method(name: str) -> str:

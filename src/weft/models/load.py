@@ -100,10 +100,21 @@ class Tunable:
         self.settings = self._source.settings.extraction
 
     def layers(self, wanted: list[int] | None) -> list[int | None]:
-        """The layers to try: those wanted, or all of a Hugging Face model; an ONNX graph has just one."""
+        """The layers to try: those wanted, or all of a Hugging Face model; an ONNX graph has just one.
+
+        Raises:
+            SettingError: if an ONNX graph does not have the layers that are wanted.
+        """
         self._source = self._source.fetched()
         if self._source.has_graph:
-            return [self._source.settings.layer]
+            own = self._source.settings.layer
+            if wanted is not None and wanted != [own]:
+                cut = "one layer" if own is None else f"layer {own}"
+                raise SettingError(
+                    f"`layers` cannot be chosen for {self._source.name}, an ONNX graph that was cut at {cut}; "
+                    "tune the model that it was exported from."
+                )
+            return [own]
         if wanted is not None:
             return list(wanted)
         from weft.encoding.torch import load_config
