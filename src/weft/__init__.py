@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from weft.aligner import Aligner
     from weft.corpus.align import align_files
     from weft.errors import FormatError, LineCountError, MissingExtraError, SettingError, WeftError
-    from weft.extraction.methods import METHODS, Method
+    from weft.extraction.methods import Method
     from weft.extraction.settings import ExtractionSettings
     from weft.extraction.symmetrize import Symmetrization, symmetrize
     from weft.scoring.corpus import CorpusScore, score
@@ -37,7 +37,6 @@ _HOMES = {
     "GoldAlignment": "weft.types",
     "LineCountError": "weft.errors",
     "Link": "weft.types",
-    "METHODS": "weft.extraction.methods",
     "Method": "weft.extraction.methods",
     "MissingExtraError": "weft.errors",
     "SentencePair": "weft.types",
@@ -59,7 +58,6 @@ _HOMES = {
 }
 
 __all__ = [
-    "METHODS",
     "Aligner",
     "Alignment",
     "CorpusScore",

@@ -29,6 +29,8 @@ class Cost(StrEnum):
 class Method:
     """One way to take links. It has either `choose` or `find`.
 
+    `weft.extraction.methods.METHODS` holds all there are by name; one that is put into it works everywhere.
+
     Attributes:
         name: what it is called in settings and options.
         threshold: the default threshold; None for a method that has none.
