@@ -46,7 +46,7 @@ unit: $(FULL)
 
 # quick: the tests that take seconds; under 90 seconds on two cores
 quick: $(FULL)
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "not slow and not gpu"
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "not slow and not gpu" --hypothesis-profile quick
 
 # gpu: the tests that need CUDA
 gpu: $(FULL)

@@ -28,6 +28,7 @@ except ImportError:  # the tests for a GPU do without it
 else:
     # How long an example takes says more about the machine than about weft; pytest-timeout ends what hangs.
     settings.register_profile("weft", deadline=None)
+    settings.register_profile("quick", deadline=None, max_examples=20)
     settings.load_profile("weft")
 
 

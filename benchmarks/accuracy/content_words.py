@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import mean
 
-from common import DATA, aligner_options, chosen_aligner
+from aligners import DATA, aligner_options, chosen_aligner
 
 from weft import Aligner, GoldAlignment, Link, SentencePair
 from weft.scoring.counts import Counts, Rates, count_sentence

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 
-from common import DATA, aligner_options, chosen_aligner
+from aligners import DATA, aligner_options, chosen_aligner
 
 from weft.scoring.corpus import score
 from weft.tuning import DevSet

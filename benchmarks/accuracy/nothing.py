@@ -20,7 +20,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from statistics import mean
 
-from common import DATA, aligner_options, chosen_aligner
+from aligners import DATA, aligner_options, chosen_aligner
 
 from weft import Aligner, Alignment, SentencePair
 from weft.applications.filtering import pair_score

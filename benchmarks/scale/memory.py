@@ -31,7 +31,7 @@ def write_corpus(path: Path, lines: int) -> None:
 
 def memory(process: psutil.Process) -> float:
     try:
-        return process.memory_full_info().uss / 2**20
+        return float(process.memory_full_info().uss / 2**20)
     except psutil.Error:
         return 0.0
 
@@ -54,7 +54,7 @@ def watch(command: list[str], folder: Path) -> list[tuple[float, float, float]]:
 
 def children(process: psutil.Process) -> list[psutil.Process]:
     try:
-        return process.children(recursive=True)
+        return list(process.children(recursive=True))
     except psutil.Error:
         return []
 

@@ -54,7 +54,7 @@ def work_items(model: str, layer: int | None) -> list[tuple[bytes, list[list[flo
     for pair in pairs:
         alignment = aligner.align(pair.source, pair.target)
         body = json.dumps({"source": pair.source, "target": pair.target}).encode()
-        items.append((body, [[*link.indices, link.score] for link in alignment.links]))
+        items.append((body, [[*link.indices, link.score or 0.0] for link in alignment.links]))
     return items
 
 
@@ -108,7 +108,7 @@ def load(port: int, items: list[tuple[bytes, list[list[float]]]], clients: int, 
 
 
 def megabytes(process: subprocess.Popen[str]) -> float:
-    return psutil.Process(process.pid).memory_info().rss / 1e6
+    return float(psutil.Process(process.pid).memory_info().rss / 1e6)
 
 
 def main() -> None:

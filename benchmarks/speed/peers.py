@@ -57,7 +57,7 @@ def write_encoder(folder: Path) -> None:
     import transformers
 
     torch.manual_seed(0)
-    tokenizer = transformers.BertTokenizerFast.from_pretrained(DATA / "mbert-tokenizer", do_lower_case=False)
+    tokenizer = transformers.BertTokenizer.from_pretrained(DATA / "mbert-tokenizer", do_lower_case=False)
     tokenizer.model_max_length = 512
     config = transformers.BertConfig(vocab_size=len(tokenizer), num_hidden_layers=12, hidden_size=768)
     model = transformers.BertForMaskedLM(config)

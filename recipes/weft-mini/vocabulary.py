@@ -28,7 +28,8 @@ def texts(work: Path) -> Iterator[str]:
         lines = path.read_text(encoding="utf-8").split("\n")[:-1]
         for line in generator.sample(lines, min(len(lines), PAIRS_A_LANGUAGE)):
             # English is in every file and needs no more than a share of it.
-            sides = varied(*line.split("\t"), path.stem, generator)
+            source, target = line.split("\t")
+            sides = varied(source, target, path.stem, generator)
             yield from sides if generator.random() < 0.3 else sides[:1]
 
 

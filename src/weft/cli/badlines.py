@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TypeVar
+
 import typer
 
 from weft.cli.output import say
-from weft.errors import FormatError
+from weft.errors import FormatError, WeftError
+
+T = TypeVar("T")
 
 _MOST_NAMED = 10
 
@@ -26,6 +31,20 @@ class BadLines:
         if self.count <= _MOST_NAMED:
             say(f"{error} {self._consequence}")
 
+    def watching(self, pairs: Iterator[T], name: str) -> Iterator[T]:
+        """The pairs as they come; an error at their end if every line of the file was bad."""
+        lines = 0
+        for pair in pairs:
+            lines += 1
+            yield pair
+        if lines and self.count >= lines:
+            self._say_how_many_were_named()
+            raise WeftError(f"none of the {lines:,} lines of {name} holds a sentence pair.")
+
+    def _say_how_many_were_named(self) -> None:
+        if self.count > _MOST_NAMED:
+            say(f"only the first {_MOST_NAMED:,} bad lines were named.")
+
     def summarise(self, sentence: str | None = None, *, lines: int | None = None) -> None:
         """Say how many there were, if any, in a sentence of the command's own or a plain one.
 
@@ -33,8 +52,7 @@ class BadLines:
             sentence: what to say.
             lines: how many lines there were in all. If every one of them was bad, the command ends with exit code 1.
         """
-        if self.count > _MOST_NAMED:
-            say(f"only the first {_MOST_NAMED:,} bad lines were named.")
+        self._say_how_many_were_named()
         if self.count:
             say(sentence or f"bad lines: {self.count:,}.")
         if lines and self.count >= lines:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from os import stat
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weft.cli.badlines import BadLines
 from weft.cli.options import LINKS, MODEL
 from weft.cli.output import only_one_stdin
-from weft.errors import FormatError, SettingError
+from weft.errors import SettingError
 from weft.text.lines import Path, display_name, rereadable
 from weft.text.pairs import PairFormat, read_pairs
 from weft.types import Alignment, SentencePair
@@ -93,13 +94,14 @@ def linked_pairs(
     source: LinkFile | Aligner,
     *,
     format: PairFormat,
-    on_error: Callable[[FormatError], None],
+    on_error: BadLines,
     calibrated: bool = False,
 ) -> Iterator[tuple[SentencePair, Alignment]]:
     """Each pair of the input with its links, line by line; `calibrated` asks an aligner for probabilities too."""
     from weft.applications.linked import with_links
     from weft.extraction.scores import Scores
 
-    pairs = read_pairs(sentences, others, format=format, on_error=on_error)
+    name = display_name(sentences)
+    pairs = on_error.watching(read_pairs(sentences, others, format=format, on_error=on_error), name)
     scores = Scores.CALIBRATED if calibrated else Scores.NONE
-    return with_links(pairs, lambda pair: pair, source, name=display_name(sentences), scores=scores)
+    return with_links(pairs, lambda pair: pair, source, name=name, scores=scores)

@@ -41,7 +41,7 @@ def to_host(array: Any) -> Pending[Array]:
     import torch
 
     copy = array.to("cpu", non_blocking=True)
-    done: Any = torch.cuda.Event()  # type: ignore[no-untyped-call]
+    done: Any = torch.cuda.Event()
     done.record(torch.cuda.current_stream(array.device))
 
     def arrived() -> Array:

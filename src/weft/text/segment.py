@@ -22,7 +22,7 @@ from weft.text.pairs import split_words
 
 logger = logging.getLogger(__name__)
 
-Span = tuple[int, int]
+Offsets = tuple[int, int]
 
 _CHINESE = frozenset({"zh", "zho", "chi", "cmn", "yue", "wuu", "nan", "hak", "gan", "hsn", "lzh", "cdo", "cjy", "mnp"})
 _ELIDING = frozenset({"fr", "fra", "fre", "it", "ita", "ca", "cat", "oc", "oci", "co", "fur", "ga", "scn", "vec"})
@@ -74,7 +74,7 @@ class Segmented:
     """
 
     words: tuple[str, ...]
-    offsets: tuple[Span, ...]
+    offsets: tuple[Offsets, ...]
 
 
 class Segmenter(Protocol):
@@ -144,7 +144,7 @@ def _warn_once(message: str) -> None:
 
 def _segment(text: str, rule: re.Pattern[str], cuts: Set[int] = frozenset()) -> Segmented:
     """Take the boundaries of the rule, and those of `cuts` beside a character of a script it cannot split."""
-    offsets: list[Span] = []
+    offsets: list[Offsets] = []
     previous_script, previous_end = None, -1
     for token in rule.finditer(text):
         start, end = token.span()
@@ -201,7 +201,7 @@ def _japanese() -> Segmenter:
     # Before sudachipy 0.7 it is called `create`.
     new_tokenizer = getattr(dictionary, "tokenizer", None) or dictionary.create
 
-    def tokens(text: str) -> Iterator[Span]:
+    def tokens(text: str) -> Iterator[Offsets]:
         # A tokenizer refuses to serve two threads at a time, and costs nothing to make.
         for morpheme in new_tokenizer(mode=sudachi.SplitMode.A).tokenize(text):
             yield morpheme.begin(), morpheme.end()
@@ -244,7 +244,7 @@ def _import(module: str, extra: str, what: str) -> Any:
         raise MissingExtraError(extra, what) from error
 
 
-def _located(text: str, tokens: Iterable[str]) -> Iterator[Span]:
+def _located(text: str, tokens: Iterable[str]) -> Iterator[Offsets]:
     """Find tokens that come without offsets; one that the library has rewritten is passed over."""
     position = 0
     for token in tokens:
@@ -253,7 +253,7 @@ def _located(text: str, tokens: Iterable[str]) -> Iterator[Span]:
             yield start, position
 
 
-def _by_dictionary(tokens_of: Callable[[str], Iterable[Span]]) -> Segmenter:
+def _by_dictionary(tokens_of: Callable[[str], Iterable[Offsets]]) -> Segmenter:
     def segment(text: str) -> Segmented:
         cuts: set[int] = set()
         for start in range(0, len(text), _PIECE):
@@ -265,7 +265,7 @@ def _by_dictionary(tokens_of: Callable[[str], Iterable[Span]]) -> Segmenter:
     return segment
 
 
-def _boundaries(tokens: list[Span]) -> set[int]:
+def _boundaries(tokens: list[Offsets]) -> set[int]:
     """Where tokens begin or end, unless another one spans the place: contracted morphemes (간다: 가 + ㄴ다) overlap."""
     spanned = {position for start, end in tokens for position in range(start + 1, end)}
     return {position for token in tokens for position in token} - spanned
