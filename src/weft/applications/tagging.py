@@ -157,7 +157,8 @@ def _with_and_without_words(record: MarkupRecord) -> tuple[list[tuple[Element, S
         if start < end:
             filled.append((element, Span(start, end, element.name)))
         elif id(element) not in inside:
-            empty.append((element, start))
+            within_a_word = start < len(record.tagged.offsets) and record.tagged.offsets[start][0] < element.start
+            empty.append((element, start + within_a_word))
             inside.update(id(child) for child in element.walk())
     return filled, empty
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weft.applications.arranging import Piece
-from weft.applications.documents.inline import DocumentSegment, Languages
+from weft.applications.documents.inline import NOTE_MARK, DocumentSegment, Languages
 from weft.applications.documents.trees import (
     LARGEST,
     InlineContent,
@@ -96,8 +96,6 @@ _OPAQUE = frozenset(
     ]
 )
 _NOT_TRANSLATED = frozenset({"pre", "listing", "xmp"})
-# A raised number that is a link is the mark of a note, and no word.
-_NOTE_MARK = re.compile(r"\s*[\[(]?(?:\d{1,4}|[a-z*†‡§]{1,2})[\])]?\s*")
 _WHOLE_PAGE = re.compile(rb"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 
 
@@ -125,8 +123,12 @@ class HtmlDocument:
     """A page, or a part of one."""
 
     def __init__(self, data: bytes, name: str, languages: Languages, *, xml: bool = False) -> None:
+        if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+            data = data.decode("utf-16", "replace").encode("utf-8")
+        data = data.removeprefix(b"\xef\xbb\xbf")
         self._whole = xml or _WHOLE_PAGE.search(data[:100_000]) is not None
         self._xml = xml
+        self._has_doctype = b"<!doctype" in data[:100_000].lower()
         self._tree = parse_xml(data, name) if xml else _parse(data, name, whole=self._whole)
         if languages.target is not None and self._whole:
             self._tree.getroot().set("lang", languages.target)
@@ -161,7 +163,8 @@ class HtmlDocument:
             parts = [(body.text or "").encode(encoding, "xmlcharrefreplace")]
             parts += [etree.tostring(child, method="html", encoding=encoding) for child in body]
             return b"".join(parts)
-        page: bytes = etree.tostring(root, method="html", encoding=encoding, doctype=info.doctype or None)
+        doctype = info.doctype if self._has_doctype else None
+        page: bytes = etree.tostring(root, method="html", encoding=encoding, doctype=doctype)
         return page + b"\n"
 
 
@@ -191,7 +194,7 @@ def _element_of(node: Any) -> Element:
 
 
 def _role_of(node: Any) -> Role:
-    is_note = local_name(node) == "sup" and _NOTE_MARK.fullmatch("".join(node.itertext())) and len(node)
+    is_note = local_name(node) == "sup" and NOTE_MARK.fullmatch("".join(node.itertext())) and len(node)
     return Role.AROUND if (local_name(node) in _AROUND or "-" in local_name(node)) and not is_note else Role.CODE
 
 

@@ -12,6 +12,8 @@ from weft.applications.markup import Markup, MarkupBuilder
 
 # Whitespace as HTML and Word mean it; a no-break space is a character.
 _BLANKS = re.compile(r"[ \t\n\r\f]+")
+NOTE_MARK = re.compile(r"\s*[\[(]?(?:\d{1,4}|[a-z*†‡§]{1,2})[\])]?\s*")
+"""A raised number that is a link is the mark of a note, and no word."""
 
 
 @dataclass(frozen=True, slots=True)

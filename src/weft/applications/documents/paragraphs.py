@@ -12,7 +12,7 @@ from copy import deepcopy
 from typing import Any
 
 from weft.applications.arranging import Part, Piece, Tag
-from weft.applications.documents.inline import TextBuilder, trimmed
+from weft.applications.documents.inline import NOTE_MARK, TextBuilder, trimmed
 from weft.applications.documents.trees import local_name, lxml_etree, printable
 from weft.applications.markup import Element
 
@@ -138,6 +138,8 @@ class Paragraph:
                 text = child.text or "" if name == "t" else _CHARACTERS[name]
                 if self._inside_code():
                     self._fields[-1].origin[0].append((properties, child))
+                elif _is_note_mark(run, properties, text):
+                    self._point("note mark", (properties, child))
                 else:
                     if text.strip():
                         self._change_format(properties)
@@ -276,6 +278,14 @@ def _freed(node: Any) -> Any:
     if node.getparent() is not None:
         node.getparent().remove(node)
     return node
+
+
+def _is_note_mark(run: Any, properties: Any, text: str) -> bool:
+    """Whether a run is a raised number with a link, as programs without notes write them."""
+    values = {local_name(item): item.get(f"{_WORD}val", "") for item in properties}
+    position = values.get("position", "")
+    raised = values.get("vertAlign") == "superscript" or (position.isdecimal() and int(position) > 0)
+    return raised and local_name(run.getparent()) == "hyperlink" and NOTE_MARK.fullmatch(text) is not None
 
 
 def _properties(run: Any) -> Any:

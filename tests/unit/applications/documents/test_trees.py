@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import count
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
@@ -86,3 +87,24 @@ def test_tmx(items, target, pairs):
     before, after = etree.fromstring(document.written()).iter("seg")
     assert {item.get("x") for item in after.iter()} == {item.get("x") for item in before.iter()}
     assert unspaced("".join(after.itertext())) == unspaced(target)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (b"<p>a</p>", b"<p>X</p>"),
+        (b"<html><body><p>a</p></body></html>", b"<html><body><p>X</p></body></html>\n"),
+        (b"\xef\xbb\xbf<p>a</p>", b"<p>X</p>"),
+        ("<p>ä</p>".encode("utf-16"), b"<p>X</p>"),
+        (b'<meta charset="iso-8859-1"><p>\xe4</p>', b'<meta charset="iso-8859-1"><p>X</p>'),
+        (b"<p>a</p><pre>b</pre><p translate=no>c</p>", b'<p>X</p><pre>b</pre><p translate="no">c</p>'),
+        (b"a<p>", b"X<p></p>"),
+        (b"<a href=u><div>a</div></a>", b'<a href="u"><div>X</div></a>'),
+    ],
+)
+def test_pages_as_people_write_them(source, expected):
+    document = HtmlDocument(source, "page", Languages())
+    [segment] = document.segments
+    assert segment.text in ("a", "ä")
+    document.fill(0, ["X"])
+    assert document.written() == expected
