@@ -15,12 +15,13 @@ import random
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import torch
 import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from weft.training.batches import ALIGNED, MASKED_TOGETHER
+from weft.training.batches import ALIGNED, MASKED_TOGETHER, RowMaker
 from weft.training.config import CorpusConfig, TrainingConfig
 from weft.training.defaults import settled
 from weft.training.loop import TrainingRun
@@ -67,11 +68,15 @@ def plain(run: TrainingRun, steps: range, precision: str) -> float:
     device = run.accelerator.device
     half = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(precision)
     batches = [run.steps[step] for step in steps]
+    makers: list[tuple[RowMaker[Any], Any]] = [
+        (ALIGNED, run.model.states),
+        (MASKED_TOGETHER, run.model.top_states),
+    ]
     tokens, start = 0, synchronised()
     for pieces in batches:
         for piece in pieces:
             context = torch.autocast(device.type, dtype=half) if half else contextlib.nullcontext()
-            for maker, encode in ((ALIGNED, run.model.states), (MASKED_TOGETHER, run.model.top_states)):
+            for maker, encode in makers:
                 rows = piece.part(maker).mapped(lambda tensor: tensor.to(device))
                 with context:
                     states = encode(rows.ids, rows.attention)

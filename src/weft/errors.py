@@ -82,7 +82,16 @@ def not_among(name: str, known: Iterable[str], value: object) -> str:
 
 
 def check_names(given: Iterable[str], known: Iterable[str], what: str = "setting") -> None:
-    """Refuse names that do not exist with a SettingError that lists those that do."""
+    """Refuse names that do not exist.
+
+    Args:
+        given: the names a user gave.
+        known: the names there are.
+        what: what they are names of, in a word.
+
+    Raises:
+        SettingError: a name does not exist; the message lists those that do.
+    """
     known = list(known)
     for name in given:
         if name not in known:

@@ -86,11 +86,11 @@ class Alignment:
         return tuple((source[link.source], target[link.target]) for link in self.links)
 
     def with_pair(self, pair: SentencePair) -> Alignment:
-        """The same links together with the sentences they belong to."""
+        """These links together with the sentences they belong to."""
         return Alignment(self.links, self.score, pair)
 
     def swapped(self) -> Alignment:
-        """The same alignment seen from the other side."""
+        """This alignment with source and target exchanged."""
         links = (link._replace(source=link.target, target=link.source) for link in self.links)
         turned = Alignment.of(links, self.score)
         return turned if self.pair is None else turned.with_pair(SentencePair(self.pair.target, self.pair.source))
@@ -130,7 +130,7 @@ class GoldAlignment:
         return cls(sure, frozenset([(link[0], link[1]) for link in links]))
 
     def only_sure(self) -> GoldAlignment:
-        """The same without its possible links."""
+        """This gold with its sure links alone."""
         return GoldAlignment(self.sure, self.sure)
 
 

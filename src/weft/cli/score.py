@@ -53,7 +53,10 @@ def score(
         ),
     ] = None,
     target: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The target sentences, likewise.", rich_help_panel=TEXT)
+        str | None,
+        typer.Option(
+            metavar="FILE", help="The target sentences, for checks and the error report.", rich_help_panel=TEXT
+        ),
     ] = None,
     output: OutputOption = "-",
 ) -> None:

@@ -34,7 +34,13 @@ class ErrorReport:
         self._number = 0
 
     def add(self, sentence: SentencePair, gold: GoldAlignment, links: Set[WordPair]) -> None:
-        """Compare one sentence with its gold."""
+        """Compare one sentence with its gold.
+
+        Args:
+            sentence: the words of both sides.
+            gold: its gold links.
+            links: the links that the system found, as index pairs.
+        """
         self._number += 1
         wrong = _spelt(links - gold.possible, sentence)
         missing = _spelt(gold.sure - links, sentence)

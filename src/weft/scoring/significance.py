@@ -46,6 +46,12 @@ def permutation_test(first: IntArray, second: IntArray, *, samples: int = SAMPLE
     If the two systems were equally good, swapping their output on any sentence would change nothing; the p-value is
     the share of random swaps that leave a difference at least as large as the one observed.
 
+    Args:
+        first: sentence counts of one system, shape (sentences, 4).
+        second: those of the other on the same sentences.
+        samples: how often sentences are swapped.
+        seed: makes the p-values repeatable.
+
     Returns:
         One p-value for each rate, shape (4,), in the order of `Rates`.
     """

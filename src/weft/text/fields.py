@@ -41,7 +41,7 @@ class PairFields:
     Attributes:
         source: the field of a JSONL record that holds the source sentence; None looks for `source`, or takes the
             first language of a `translation` as Hugging Face datasets have it.
-        target: the field that holds the target sentence, likewise.
+        target: the field that holds the target sentence; None looks for `target`, or takes the second language.
         columns: the names of a TSV file's columns, among them `source` and `target`; `-` is a column to pass over.
             Without names the first two columns are source and target.
     """
@@ -57,7 +57,16 @@ class PairFields:
         target_field: str | None = None,
         columns: str | Sequence[str] | None = None,
     ) -> PairFields:
-        """The names as users give them; columns may be a list separated by commas."""
+        """The names as users give them.
+
+        Args:
+            source_field: the field of JSONL with the source sentence.
+            target_field: the field of JSONL with the target sentence.
+            columns: the names of TSV columns, as a sequence or separated by commas.
+
+        Raises:
+            SettingError: only one field is named, or the columns lack a side.
+        """
         if (source_field is None) != (target_field is None):
             raise SettingError("`source_field` and `target_field` belong together: give both or none.")
         names = tuple(columns.split(",") if isinstance(columns, str) else columns or ())

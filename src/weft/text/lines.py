@@ -114,7 +114,16 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 
 def decode(line: bytes, path: Path, number: int) -> str:
-    """Read one line as UTF-8; the error names file, line and byte."""
+    """Read one line as UTF-8.
+
+    Args:
+        line: its bytes.
+        path: the file it comes from.
+        number: its number in the file, from 1.
+
+    Raises:
+        FormatError: it is not UTF-8; the message names file, line and byte.
+    """
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -137,7 +146,16 @@ def read_together(names: Sequence[str], readers: Sequence[Iterator[T]]) -> Itera
 
 
 def read_two_together(names: tuple[str, str], first: Iterator[T], second: Iterator[U]) -> Iterator[tuple[T, U]]:
-    """Walk two readers of different kinds line by line, as `read_together` does."""
+    """Walk two readers of different kinds line by line.
+
+    Args:
+        names: what messages call the two files.
+        first: the rows of one file.
+        second: the rows of the other.
+
+    Raises:
+        LineCountError: one ends before the other.
+    """
     return cast("Iterator[tuple[T, U]]", read_together(names, cast("list[Iterator[object]]", [first, second])))
 
 

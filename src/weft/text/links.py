@@ -40,10 +40,19 @@ class LinkFormat(StrEnum):
 
 
 def read_links(path: Path, *, format: LinkFormat | str = LinkFormat.AUTO, base: int = 0) -> Iterator[Alignment]:
-    """Stream the alignments of a file.
+    """Stream the alignments of a file; `read_gold` reads gold, and finds the base out.
 
-    `base` is the number of the first word in Pharaoh and talp files: 0, or 1 in some gold sets. NAACL counts from 1
-    (0 is NULL and dropped) and JSONL from 0 whatever `base` says.
+    Args:
+        path: the file; `-` is stdin.
+        format: its format; `auto` looks at the first line that holds a link.
+        base: the number of the first word in Pharaoh and talp files, 0 or 1. NAACL counts from 1 (0 is NULL and
+            dropped) and JSONL from 0 whatever it says.
+
+    Returns:
+        One alignment per sentence pair, counted from 0.
+
+    Raises:
+        FormatError: a line cannot be read.
     """
     return (Alignment.of(row.links, row.score) for row in read_numbered_links(path, format=format, base=base))
 
@@ -72,7 +81,16 @@ def read_numbered_links(
 def recognised_links(
     path: Path, *, format: LinkFormat | str = LinkFormat.AUTO, base: int = 0
 ) -> tuple[LinkFormat, Iterator[NumberedLinks]]:
-    """The format of a link file, and its links as `read_numbered_links` gives them."""
+    """Find out the format of a link file.
+
+    Args:
+        path: the file; `-` is stdin.
+        format: its format, if it is known.
+        base: the number of the first word in Pharaoh and talp files, 0 or 1.
+
+    Returns:
+        The format, and the links of each sentence as they stand in the file.
+    """
     lines = read_lines(path)
     if format == LinkFormat.AUTO:
         format, lines = _recognised(lines)
@@ -229,7 +247,10 @@ def format_links(
 ) -> Iterator[str]:
     """Write alignments as lines with their ends; NAACL gives several lines for one alignment.
 
-    `base` is the number of the first word in Pharaoh and talp; NAACL and JSONL have their own.
+    Args:
+        alignments: one per sentence pair.
+        format: the format of the lines.
+        base: the number of the first word in Pharaoh and talp; NAACL and JSONL have their own.
     """
     write = line_writer(format)
     for number, alignment in enumerate(alignments, start=1):

@@ -116,7 +116,17 @@ def segment(text: str, language: str | None = None) -> Segmented:
 def word_splitters(
     raw: bool, source_language: str | None, target_language: str | None
 ) -> tuple[Callable[[str], tuple[str, ...]], Callable[[str], tuple[str, ...]]]:
-    """What splits the source and the target sentences into words: at blanks, or as the languages of raw text ask."""
+    """What splits the source and the target sentences into words.
+
+    Args:
+        raw: whether the text is not split yet; otherwise words are separated by blanks.
+        source_language: the code of the source language; None goes by the script of each sentence.
+        target_language: the code of the target language.
+
+    Raises:
+        SettingError: a language is named though the text is split already.
+        MissingExtraError: a language needs a library that is not installed.
+    """
     if raw:
         cutters = (segmenter_for(source_language), segmenter_for(target_language))
         return (lambda text: cutters[0](text).words), (lambda text: cutters[1](text).words)

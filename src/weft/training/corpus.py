@@ -17,9 +17,10 @@ import numpy.typing as npt
 from weft.arrays import IntArray
 from weft.encoding.subwords import SentenceSubwords, Tokenizer
 from weft.errors import FormatError, WeftError
+from weft.text.fields import Sides
 from weft.text.files import blocks, checksum, whole_folder
 from weft.text.gold import GoldFile, read_sentences
-from weft.text.pairs import NOTHING, Sides, read_pairs, read_texts
+from weft.text.pairs import NOTHING, read_pairs, read_texts
 from weft.text.segment import Segmenter, segmenter_for
 from weft.training.config import CorpusConfig, TrainingConfig
 from weft.types import Alignment, SentencePair
