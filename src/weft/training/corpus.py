@@ -20,6 +20,7 @@ from weft.errors import FormatError, WeftError
 from weft.text.fields import Sides
 from weft.text.files import blocks, checksum, whole_folder
 from weft.text.gold import GoldFile, read_sentences
+from weft.text.json_objects import read_json_object
 from weft.text.pairs import NOTHING, read_pairs, read_texts
 from weft.text.segment import Segmenter, segmenter_for
 from weft.training.config import CorpusConfig, TrainingConfig
@@ -84,7 +85,7 @@ class PackedCorpus:
     @classmethod
     def open(cls, folder: Path) -> PackedCorpus:
         """Map a packed corpus into memory."""
-        counts = json.loads((folder / _META).read_text(encoding="utf-8"))
+        counts = read_json_object(folder / _META)
         arrays: dict[str, npt.NDArray[np.generic]] = {}
         for name, kind in _ARRAYS.items():
             path = folder / f"{name}.bin"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import shutil
 from collections.abc import Callable
 from dataclasses import fields
@@ -17,6 +16,7 @@ from torch import Tensor
 from weft.encoding.torch import wrap_tokenizer
 from weft.encoding.torch_base import max_length, prefer_stable_kernels
 from weft.errors import SettingError, WeftError
+from weft.text.json_objects import read_json_object
 from weft.training import checkpoints
 from weft.training.batches import Batch, Material
 from weft.training.card import save_trained
@@ -85,7 +85,7 @@ def _check_output(output: Path, *, resume: bool, overwrite: bool) -> None:
 
 def _check_same(config: TrainingConfig, path: Path) -> None:
     """A run goes on only as what it was; half of one run and half of another would be neither."""
-    before = TrainingConfig.from_record(json.loads(path.read_text(encoding="utf-8")))
+    before = TrainingConfig.from_record(read_json_object(path))
     names = [item.name for item in fields(TrainingConfig) if getattr(before, item.name) != getattr(config, item.name)]
     if names:
         raise SettingError(

@@ -19,6 +19,7 @@ from torch import Tensor
 from weft.encoding.subwords import Tokenizer
 from weft.encoding.torch import load_tokenizer
 from weft.errors import WeftError
+from weft.text.json_objects import read_json_object
 from weft.types import Alignment, SentencePair
 
 TOKENIZER_FILE = "tokenizer.json"
@@ -81,7 +82,7 @@ def extended_tokenizer(tokenizer: Any, pieces: Sequence[str]) -> Any:
     with TemporaryDirectory() as folder:
         tokenizer.save_pretrained(folder)
         path = Path(folder) / TOKENIZER_FILE
-        settings = json.loads(path.read_text(encoding="utf-8"))
+        settings = read_json_object(path)
         vocabulary = settings["model"]["vocab"]
         first = len(tokenizer)
         vocabulary |= {piece: first + number for number, piece in enumerate(pieces)}
