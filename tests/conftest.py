@@ -15,7 +15,14 @@ DATA = Path(os.environ.get("WEFT_DATA", TESTS.parents[1] / "shared" / "data"))
 # Tests under these paths start programs, train, export or draw; `make quick` leaves them out.
 SLOW = (
     *("benchmarks/", "browser/", "docs/test_commands", "docs/test_docs", "golden/", "parity/", "recipes/"),
-    *("unit/corpus/", "unit/models/", "unit/training/", "unit/viewing/test_openapi", "unit/viewing/test_server"),
+    *(
+        "unit/corpus/",
+        "unit/models/",
+        "unit/training/",
+        "unit/viewing/test_requests",
+        "unit/viewing/test_server",
+        "unit/viewing/test_png",
+    ),
     "test_repository.py::test_the_wheel",
 )
 # Of the tests of commands these are quick: the commands load no model.

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import csv
+import io
+
+from drawings import viewed
+from weft.types import GoldAlignment
+from weft.viewing.comparison import Comparison
+from weft.viewing.tables import csv_table, tikz
+
+
+def test_csv_has_a_row_for_each_cell_and_no_formulas():
+    gold = GoldAlignment(frozenset({(0, 0)}), frozenset({(1, 0)}))
+    pair = viewed('=1+1 "b,', "x -", (0, 0, 0.5), (1, 1), gold=gold)
+    rows = list(csv.reader(io.StringIO(csv_table(Comparison([pair], ("mine",), "gold")))))
+    assert rows == [
+        ["pair", "i", "j", "source", "target", "mine", "gold"],
+        ["1", "0", "0", "'=1+1", "x", "0.5", "sure"],
+        ["1", "1", "0", '"b,', "x", "", "possible"],
+        ["1", "1", "1", '"b,', "-", "1", ""],
+    ]
+
+
+def test_tikz_escapes_words_and_draws_links():
+    drawn = tikz(viewed("50% a_b \\x{}", "c", (0, 0, 0.5)))
+    assert r"\node[anchor=base west] (s0) at (0, 0) {50\%};" in drawn
+    assert r"(s1) at (s0.base east) {a\_b};" in drawn
+    assert r"{\textbackslash{}x\{\}}" in drawn
+    assert r"\draw[opacity=0.65] (s0.south) to[out=-90, in=90] (t0.north);" in drawn
