@@ -184,7 +184,16 @@ class Aligner:
         return alignments
 
     def similarity(self, source: Sentence, target: Sentence, *, kind: str = "cosine") -> npt.NDArray[np.float32]:
-        """How similar the words are: cosine or dot product of their closest subwords, shape (source, target)."""
+        """How similar the words of two sentences are: that of their closest subwords.
+
+        Args:
+            source: a string of words separated by spaces, or a list of words.
+            target: its translation.
+            kind: `cosine` or `dot`.
+
+        Returns:
+            An array of shape (source words, target words).
+        """
         if kind not in (Cost.COSINE, Cost.DOT):
             raise SettingError(f"`kind` must be cosine or dot, got {kind!r}.")
         pair = to_pair((source, target), 0)
@@ -210,7 +219,13 @@ def _spread(found: list[Alignment], filled: BoolArray, empty: Alignment) -> list
 def cut_into_chunks(
     items: Iterable[Item], chunk_words: int, pair_of: Callable[[Item], SentencePair]
 ) -> Iterator[list[Item]]:
-    """Whatever holds a pair, in order, about `chunk_words` words at a time; the same text is cut at the same places."""
+    """Cut a corpus into chunks; the same text is cut at the same places.
+
+    Args:
+        items: whatever holds a pair.
+        chunk_words: about how many words of both sides a chunk has.
+        pair_of: an item's pair.
+    """
     chunk: list[Item] = []
     weight = 0
     for item in items:

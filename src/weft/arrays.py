@@ -28,3 +28,13 @@ WordNumbers: TypeAlias = Any
 """The word of each subword, whole numbers of shape (b, n) or (b, m)."""
 LinkColumn: TypeAlias = Any
 """One value for each link, of shape (links,)."""
+ChunkIds: TypeAlias = Any
+"""The ids of a chunk's subwords, whole numbers of shape (subwords,)."""
+ChunkStates: TypeAlias = Any
+"""The hidden states of a chunk's subwords, floats of shape (subwords, d)."""
+RowNumbers: TypeAlias = Any
+"""A whole number for each cell of an encoder's padded batch, of shape (rows, length): ids, masks, positions, places."""
+RowStates: TypeAlias = Any
+"""Hidden states of an encoder's padded batch, floats of shape (rows, length, d)."""
+DeviceArray: TypeAlias = Any
+"""An array of any shape, of numpy or torch, wherever it lies."""

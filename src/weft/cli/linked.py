@@ -75,7 +75,15 @@ def opened(
 def link_source(
     links: Path | None, base: int, *, model: str | None, layer: int | None, device: str
 ) -> LinkFile | Aligner:
-    """The file that holds the links, or an aligner that finds them."""
+    """The file that holds the links, or an aligner that finds them.
+
+    Args:
+        links: the file, if there is one.
+        base: the number of the first word in it.
+        model: the model that aligns, where there is no file.
+        layer: its layer.
+        device: where it runs.
+    """
     from weft.applications.linked import LinkFile
 
     if links is not None:
@@ -97,7 +105,16 @@ def linked_pairs(
     on_error: BadLines,
     calibrated: bool = False,
 ) -> Iterator[tuple[SentencePair, Alignment]]:
-    """Each pair of the input with its links, line by line; `calibrated` asks an aligner for probabilities too."""
+    """Each pair of the input with its links, line by line.
+
+    Args:
+        sentences: the pairs, or the source side.
+        others: the target side, if it is in a file of its own.
+        source: where the links come from.
+        format: how a line holds its pair.
+        on_error: told of each line that holds no pair.
+        calibrated: ask an aligner for probabilities too.
+    """
     from weft.applications.linked import with_links
     from weft.extraction.scores import Scores
 

@@ -31,7 +31,13 @@ def counting(unit: str, *, quiet: bool) -> Iterator[Callable[[int], object]]:
 
 
 def counted(items: Iterable[T], unit: str, *, quiet: bool) -> Iterator[T]:
-    """Pass items on, with a running count of them."""
+    """Pass items on, with a running count of them.
+
+    Args:
+        items: any number of them.
+        unit: what they are, in the plural.
+        quiet: show nothing, since it would write over text.
+    """
     with counting(unit, quiet=quiet) as count:
         for item in items:
             yield item

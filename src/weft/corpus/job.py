@@ -120,7 +120,14 @@ class AlignJob:
         return resolve_model(self.model).may_use_gpu(self.settings.get("device", "auto"))
 
     def read(self, path: str, target: str | None, on_bad_line: OnBadLine, *, jsonl: bool = False) -> Iterator[Record]:
-        """The records of a file or of two parallel files, one for each line; `jsonl` overrules the format."""
+        """Read the records of a file or of two parallel files, one for each line.
+
+        Args:
+            path: the pairs, or the source side.
+            target: the target side, if it is in a file of its own.
+            on_bad_line: told of each line that holds no pair.
+            jsonl: the file is JSONL, whatever the job says of others.
+        """
         format = PairFormat.JSONL if jsonl else self.input_format
         return read_records(
             path,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from weft.arrays import IntArray
+from weft.arrays import ChunkIds, IntArray, RowNumbers
 from weft.encoding.subwords import Tokenizer
 from weft.encoding.transfer import on_device_of
 
@@ -53,12 +53,12 @@ def _largest_first(shapes: IntArray) -> IntArray:
 class Batch(NamedTuple):
     """Padded rows, all of shape (rows, length): ids, attention mask, first or second sentence, place in it."""
 
-    ids: Any
-    mask: Any
-    types: Any
-    positions: Any
+    ids: RowNumbers
+    mask: RowNumbers
+    types: RowNumbers
+    positions: RowNumbers
 
-    def inputs(self) -> dict[str, Any]:
+    def inputs(self) -> dict[str, RowNumbers]:
         """The arrays by the names that models give them."""
         return dict(zip(("input_ids", "attention_mask", "token_type_ids", "position_ids"), self, strict=True))
 
@@ -80,7 +80,7 @@ class RowSpans:
         return RowSpans(self.start[chosen], self.end[chosen], self.keep_start[chosen], self.keep_end[chosen])
 
 
-def pad_rows(rows: RowSpans, ids: Any, tokenizer: Tokenizer) -> tuple[Batch, Any]:
+def pad_rows(rows: RowSpans, ids: ChunkIds, tokenizer: Tokenizer) -> tuple[Batch, RowNumbers]:
     """Pad rows of `ids`, with special tokens round each sentence.
 
     Every cell is computed by looking up, never by picking out: a device that pads a batch is not asked how many of

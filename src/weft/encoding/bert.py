@@ -13,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from weft.arrays import RowNumbers, RowStates
 from weft.encoding.subwords import FastTokenizer
 from weft.encoding.torch_base import (
     TorchEncoderBase,
@@ -210,8 +211,12 @@ class BertEncoder(TorchEncoderBase):
         )
 
     def _hidden(
-        self, input_ids: Any, attention_mask: Any, token_type_ids: Any | None = None, position_ids: Any | None = None
-    ) -> Any:
+        self,
+        input_ids: RowNumbers,
+        attention_mask: RowNumbers,
+        token_type_ids: RowNumbers | None = None,
+        position_ids: RowNumbers | None = None,
+    ) -> RowStates:
         types = self._types[0] if token_type_ids is None else functional.embedding(token_type_ids, self._types)
         if position_ids is None:
             first = first_position(self._config)

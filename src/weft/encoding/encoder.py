@@ -8,11 +8,11 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from threading import Lock
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
-from weft.arrays import IntArray
+from weft.arrays import ChunkIds, ChunkStates, IntArray, RowStates
 from weft.encoding.batches import Batch, RowSpans, pad_rows, token_batches
 from weft.encoding.processes import ProcessBound
 from weft.encoding.subwords import PairTokenizer, Subwords, Tokenizer
@@ -31,7 +31,7 @@ class Encoded:
     word; sentence k owns the rows from `starts[k]` to `starts[k + 1]`.
     """
 
-    states: Any
+    states: ChunkStates
     words: IntArray
     starts: IntArray
 
@@ -165,19 +165,19 @@ class TransformerEncoder(ProcessBound):
         count = max(n_windows(length, self.window) for length in lengths)
         return [windows_abreast(length, self.window, count) for length in lengths]
 
-    def _run_all(self, batches: Sequence[RowSpans], ids: Any, states: Any) -> None:
+    def _run_all(self, batches: Sequence[RowSpans], ids: ChunkIds, states: ChunkStates) -> None:
         """Run batches one after the other; an encoder that uses one core at a time may run several at once."""
         for rows in batches:
             self._run(rows, ids, states)
 
-    def _run(self, rows: RowSpans, ids: Any, states: Any) -> None:
+    def _run(self, rows: RowSpans, ids: ChunkIds, states: ChunkStates) -> None:
         batch, stored_at = pad_rows(rows, ids, self.tokenizer)
         states[stored_at] = self._forward(batch)  # (rows, longest, width)
 
     @abstractmethod
-    def _empty(self, subwords: int) -> Any:
+    def _empty(self, subwords: int) -> ChunkStates:
         """An uninitialised float array of shape (subwords, width) on the device."""
 
     @abstractmethod
-    def _forward(self, batch: Batch) -> Any:
+    def _forward(self, batch: Batch) -> RowStates:
         """Hidden states of shape (rows, length, width)."""

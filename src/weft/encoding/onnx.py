@@ -13,6 +13,7 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
+from weft.arrays import ChunkIds, ChunkStates, RowStates
 from weft.encoding.batches import Batch, RowSpans
 from weft.encoding.encoder import CHUNK_WORDS, Pace, TransformerEncoder
 from weft.encoding.subwords import FastTokenizer
@@ -57,14 +58,14 @@ class OnnxEncoder(TransformerEncoder):
         self._pool = ThreadPoolExecutor(min(_MOST_THREADS, n_cores()), thread_name_prefix="onnx")
         self._session = None  # loaded when it is needed: many forked processes never align anything
 
-    def _empty(self, subwords: int) -> Any:
+    def _empty(self, subwords: int) -> ChunkStates:
         return np.empty((subwords, self.width), dtype=np.float32)
 
-    def _run_all(self, batches: Sequence[RowSpans], ids: Any, states: Any) -> None:
+    def _run_all(self, batches: Sequence[RowSpans], ids: ChunkIds, states: ChunkStates) -> None:
         # Exhausted, so that an error in a thread is raised here.
         deque(self._pool.map(lambda rows: self._run(rows, ids, states), batches), maxlen=0)
 
-    def _forward(self, batch: Batch) -> Any:
+    def _forward(self, batch: Batch) -> RowStates:
         with self._counting:
             session = self._session = self._session or _load_session(self._folder)
         given = {name: value for name, value in batch.inputs().items() if name in self._inputs}

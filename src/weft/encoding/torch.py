@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from weft.arrays import RowNumbers, RowStates
 from weft.encoding.subwords import FastTokenizer, Tokenizer, WordByWordTokenizer
 from weft.encoding.torch_base import (
     TorchEncoderBase,
@@ -63,8 +64,12 @@ class TorchEncoder(TorchEncoderBase):
         )
 
     def _hidden(
-        self, input_ids: Any, attention_mask: Any, token_type_ids: Any | None = None, position_ids: Any | None = None
-    ) -> Any:
+        self,
+        input_ids: RowNumbers,
+        attention_mask: RowNumbers,
+        token_type_ids: RowNumbers | None = None,
+        position_ids: RowNumbers | None = None,
+    ) -> RowStates:
         given = {"input_ids": input_ids, "attention_mask": attention_mask}
         if self.joint:
             given |= {"token_type_ids": token_type_ids, "position_ids": position_ids}

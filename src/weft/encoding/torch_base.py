@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from itertools import cycle
 from typing import Any, TypeVar
 
+from weft.arrays import ChunkStates, RowNumbers, RowStates
 from weft.encoding.batches import Batch
 from weft.encoding.encoder import Pace, TransformerEncoder
 from weft.encoding.subwords import FastTokenizer, Tokenizer
@@ -78,10 +79,10 @@ class TorchEncoderBase(TransformerEncoder):
             self._streams = cycle([stream(self.device) for _ in range(self.pace.chunks_at_once)])
         return torch.cuda.stream(next(self._streams))
 
-    def _empty(self, subwords: int) -> Any:
+    def _empty(self, subwords: int) -> ChunkStates:
         return torch.empty((subwords, self.width), dtype=torch.float32, device=self.device)
 
-    def _forward(self, batch: Batch) -> Any:
+    def _forward(self, batch: Batch) -> RowStates:
         given = batch.inputs() if self.joint else {"input_ids": batch.ids, "attention_mask": batch.mask}
         with torch.inference_mode():
             # Similarities are computed in float32 whatever the encoder ran in: dot products reach hundreds,
@@ -93,13 +94,23 @@ class TorchEncoderBase(TransformerEncoder):
 
     @abstractmethod
     def _hidden(
-        self, input_ids: Any, attention_mask: Any, token_type_ids: Any | None = None, position_ids: Any | None = None
-    ) -> Any:
+        self,
+        input_ids: RowNumbers,
+        attention_mask: RowNumbers,
+        token_type_ids: RowNumbers | None = None,
+        position_ids: RowNumbers | None = None,
+    ) -> RowStates:
         """The states of the layer used, of shape (rows, length, width); where pairs are joint, all four are given."""
 
 
 def check_layer(layer: int, layers: int, model: object) -> None:
-    """Refuse a layer that a model does not have."""
+    """Refuse a layer that a model does not have.
+
+    Args:
+        layer: the layer wanted.
+        layers: how many the model has, besides its embeddings.
+        model: what messages call it.
+    """
     if not 0 <= layer <= layers:
         raise SettingError(f"layer {layer} is not there: {model} has layers 0 (embeddings) to {layers}.")
 
@@ -145,7 +156,16 @@ def dtype_called(name: str) -> torch.dtype:
 
 
 def moved(model: Movable, device: torch.device, dtype: torch.dtype) -> Movable:
-    """A model or a tensor on a device; one that does not exist here is one sentence."""
+    """Put a model or a tensor on a device.
+
+    Args:
+        model: the model or the tensor.
+        device: where it goes.
+        dtype: the precision that it gets there.
+
+    Raises:
+        WeftError: the device does not exist here, or has no room.
+    """
     try:
         return model.to(device, dtype)
     except (RuntimeError, NotImplementedError) as error:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from array_api_compat import array_namespace, device, is_torch_array, to_device
 
+from weft.arrays import DeviceArray
 from weft.encoding.pending import Pending
 
 Array = npt.NDArray[Any]
@@ -16,12 +17,12 @@ Array = npt.NDArray[Any]
 _COPIED_AT_ONCE = 1 << 16
 
 
-def is_on_host(array: Any) -> bool:
+def is_on_host(array: DeviceArray) -> bool:
     """Whether an array of any library lies where numpy's lie."""
     return str(device(array)) == "cpu"
 
 
-def on_device_of(states: Any, array: Array) -> Any:
+def on_device_of(states: DeviceArray, array: Array) -> DeviceArray:
     """An array of the host as one of the same library, and on the same device, as `states`."""
     xp = array_namespace(states)
     if not (is_torch_array(states) and states.is_cuda):
@@ -33,7 +34,7 @@ def on_device_of(states: Any, array: Array) -> Any:
     return tensor.to(states.device, non_blocking=True)
 
 
-def to_host(array: Any) -> Pending[Array]:
+def to_host(array: DeviceArray) -> Pending[Array]:
     """Begin to copy an array to the host; what is returned waits for it and gives it."""
     if not (is_torch_array(array) and array.is_cuda):
         there = np.asarray(to_device(array, "cpu"))

@@ -35,6 +35,11 @@ def windows_abreast(length: int, size: int, count: int) -> list[Window]:
     """Cover a sentence with as many windows as the longer sentence beside it takes, at least `n_windows`.
 
     Each gives its share of the subwords, so that every stretch of a sentence meets the same stretch of the other.
+
+    Args:
+        length: subwords of the sentence.
+        size: the most subwords of a window.
+        count: how many windows there are.
     """
     edges = [round(index * length / count) for index in range(count + 1)]
     return _windows(_even_starts(length, size, count), edges, min(length, size))
