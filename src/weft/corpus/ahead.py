@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.corpus.job import AlignJob, OnBadLine
 from weft.corpus.records import Chunk, cut_records
-from weft.corpus.workers import live_as_long_as_parent, portable
+from weft.corpus.workers import live_as_long_as_parent
 from weft.errors import FormatError, WeftError
 
 if TYPE_CHECKING:
@@ -110,9 +110,7 @@ def _tokenize_chunks(parent: Connection, job: AlignJob, path: str, target: str |
             parent.send((Chunk(chunk.first, chunk.lines, tokenized=tokenized), tuple(bad_lines)))
             bad_lines.clear()
         parent.send(None)
-    except WeftError as error:
-        parent.send(portable(error))
     except (EOFError, ConnectionError):
         pass  # nobody wants the rest
-    except OSError as error:
+    except (WeftError, OSError) as error:
         parent.send(error)

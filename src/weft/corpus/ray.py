@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from weft.corpus.files import Task, fetched, plan, writing_to
 from weft.corpus.job import (
@@ -31,7 +31,7 @@ from weft.corpus.job import (
     log_remarks,
 )
 from weft.corpus.records import AlignedChunk, Chunk, OutputFormat, cut_records
-from weft.corpus.workers import portable, portion_size
+from weft.corpus.workers import portion_size
 from weft.errors import FormatError, MissingExtraError, SettingError, WeftError, first_line
 from weft.text.files import Write
 
@@ -55,31 +55,13 @@ _PREFIX = re.compile(r"^(?:\x1b\[[0-9;]*m|\(\w+\)|\s)+")
 _AFTER_SENTENCE = re.compile(r"(?<=\.) .*")
 
 
-class _Report(NamedTuple):
-    """A FormatError that can be sent; its file is called what the user called it, not what a copy is called."""
-
-    path: str
-    line: int | None
-    message: str
-    byte: int | None
-
-    @classmethod
-    def of(cls, error: FormatError, shown: Mapping[str | None, str | None]) -> _Report:
-        place = ":".join(str(part) for part in (error.path, error.line, error.byte) if part is not None)
-        message = str(error).removeprefix(f"{place}: ")
-        return cls(shown.get(error.path) or error.path, error.line, message, error.byte)
-
-    def error(self) -> FormatError:
-        return FormatError(self.path, self.line, self.message, byte=self.byte)
-
-
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _Message:
     """What travels between readers, aligners and the driver: a chunk, what became of it, or the end of a file."""
 
     file: int
     work: Chunk | AlignedChunk | None = None
-    bad: Sequence[_Report] = ()
+    bad_lines: Sequence[FormatError] = ()
     error: WeftError | None = None
 
 
@@ -108,17 +90,17 @@ def align_with_ray(
     totals = Totals()
     with redirect_stdout(_Heard()), _cluster(address, workers), ExitStack() as stack:
         write: Write | None = None
-        for piece in _Run(job, tasks, workers).pieces():
-            for report in piece.bad:
-                listeners.on_bad_line(report.error())
-            if piece.error is not None:
-                raise piece.error
+        for message in _Run(job, tasks, workers).messages():
+            for bad_line in message.bad_lines:
+                listeners.on_bad_line(bad_line)
+            if message.error is not None:
+                raise message.error
             if write is None:
-                write = stack.enter_context(writing_to(tasks[piece.file].output, json_lines=json_lines))
-            if isinstance(piece.work, AlignedChunk):
-                write(piece.work.output)
-                totals.add(piece.work)
-                listeners.done(piece.work)
+                write = stack.enter_context(writing_to(tasks[message.file].output, json_lines=json_lines))
+            if isinstance(message.work, AlignedChunk):
+                write(message.work.output)
+                totals.add(message.work)
+                listeners.done(message.work)
             else:
                 stack.close()
                 write = None
@@ -134,8 +116,8 @@ class _Run:
         self._workers = workers
         self._gpu = job.may_use_gpu()
 
-    def pieces(self) -> Iterator[_Piece]:
-        """The finished chunks of all files in order, and a piece without work at the end of each file."""
+    def messages(self) -> Iterator[_Message]:
+        """The finished chunks of all files in order, and a message without work at the end of each file."""
         gpus = 1 if self._gpu and _gpus() else 0
         description = self._description(gpus)
         log_remarks(description.remarks)
@@ -162,7 +144,7 @@ class _Run:
         )
         try:
             for table in aligned.iter_batches(batch_size=None, batch_format="pyarrow"):
-                yield from map(pickle.loads, table["piece"].to_pylist())
+                yield from map(pickle.loads, table["message"].to_pylist())
         except ray.exceptions.RayError as error:
             raise WeftError(f"Ray gave up: {first_line(error)}") from error
 
@@ -183,34 +165,34 @@ def _describe(job: AlignJob) -> Description | WeftError:
     try:
         return replace(job.load().describe(), tokenize=None)
     except (WeftError, OSError) as error:
-        return _told(error)
+        return _as_weft_error(error)
 
 
 def _read(table: Any, job: AlignJob, tasks: Sequence[Task], words: int) -> Iterator[Any]:
     """Runs in a Ray task: one file to chunks."""
     for number in table["file"].to_pylist():
-        for piece in _read_file(number, job, tasks[number], words):
-            yield _row(piece)
+        for message in _read_file(number, job, tasks[number], words):
+            yield _row(message)
 
 
-def _read_file(number: int, job: AlignJob, task: Task, words: int) -> Iterator[_Piece]:
-    bad: list[_Report] = []
+def _read_file(number: int, job: AlignJob, task: Task, words: int) -> Iterator[_Message]:
+    bad_lines: list[FormatError] = []
     try:
         with ExitStack() as stack:
             source, jsonl = stack.enter_context(fetched(task.source))
             target = stack.enter_context(fetched(task.target))[0] if task.target is not None else None
             shown = dict(zip((source, target), task.shown, strict=True))
             try:
-                records = job.read(source, target, lambda error: bad.append(_Report.of(error, shown)), jsonl=jsonl)
+                records = job.read(source, target, lambda error: bad_lines.append(_renamed(error, shown)), jsonl=jsonl)
                 for chunk in cut_records(records, words):
-                    yield _Piece(number, chunk, tuple(bad))
-                    bad.clear()
+                    yield _Message(number, chunk, tuple(bad_lines))
+                    bad_lines.clear()
             except FormatError as error:
-                raise _Report.of(error, shown).error() from error
+                raise _renamed(error, shown) from error
     except (WeftError, OSError) as error:
-        yield _Piece(number, error=_told(error))
+        yield _Message(number, error=_as_weft_error(error))
     else:
-        yield _Piece(number)
+        yield _Message(number)
 
 
 class _Aligning:
@@ -223,15 +205,15 @@ class _Aligning:
         collecting_seldom().__enter__()  # for as long as the process lives
 
     def __call__(self, table: Any) -> Iterator[Any]:
-        pieces = [pickle.loads(data) for data in table["piece"].to_pylist()]
-        chunks = [piece.work for piece in pieces if isinstance(piece.work, Chunk)]
-        piece = pieces[0]
+        messages = [pickle.loads(data) for data in table["message"].to_pylist()]
+        chunks = [message.work for message in messages if isinstance(message.work, Chunk)]
+        message = messages[0]
         try:
             aligned = self._loaded().align(chunks) if chunks else iter(())
-            for piece in pieces:
-                yield _row(replace(piece, work=next(aligned)) if isinstance(piece.work, Chunk) else piece)
+            for message in messages:
+                yield _row(replace(message, work=next(aligned)) if isinstance(message.work, Chunk) else message)
         except (WeftError, OSError) as error:
-            yield _row(replace(piece, work=None, error=_told(error)))
+            yield _row(replace(message, work=None, error=_as_weft_error(error)))
 
     def _loaded(self) -> LoadedJob:
         with self._loading:
@@ -240,13 +222,20 @@ class _Aligning:
             return self._loaded_job
 
 
-def _row(piece: _Piece) -> Any:
-    return pyarrow.table({"piece": pyarrow.array([pickle.dumps(piece)], pyarrow.large_binary())})
+def _renamed(error: FormatError, shown: Mapping[str | None, str | None]) -> FormatError:
+    """The error with its file called what the user called it, not what a copy is called."""
+    place = ":".join(str(part) for part in (error.path, error.line, error.byte) if part is not None)
+    sentence = str(error).removeprefix(f"{place}: ")
+    return FormatError(shown.get(error.path) or error.path, error.line, sentence, byte=error.byte)
 
 
-def _told(error: WeftError | OSError) -> WeftError:
+def _row(message: _Message) -> Any:
+    return pyarrow.table({"message": pyarrow.array([pickle.dumps(message)], pyarrow.large_binary())})
+
+
+def _as_weft_error(error: WeftError | OSError) -> WeftError:
     if isinstance(error, WeftError):
-        return portable(error)
+        return error
     return WeftError(f"{error.filename}: {error.strerror}." if error.filename is not None else str(error))
 
 

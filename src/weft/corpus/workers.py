@@ -19,7 +19,7 @@ from typing import Any
 
 from weft.corpus.job import AlignJob, Description, LoadedJob, collecting_seldom
 from weft.corpus.records import AlignedChunk, Chunk
-from weft.errors import SettingError, WeftError
+from weft.errors import WeftError
 
 # Portions that wait for each worker: enough that it never idles, few enough that memory stays flat.
 _AHEAD = 2
@@ -154,31 +154,14 @@ def _loaded() -> LoadedJob:
     return _loaded_job
 
 
-def portable(error: WeftError) -> WeftError:
-    """The same error in a form that can be sent between processes: only its sentence and its exit code survive."""
-    return SettingError(str(error)) if isinstance(error, SettingError) else WeftError(str(error))
-
-
-@contextmanager
-def _portable_errors() -> Iterator[None]:
-    """Whatever goes wrong here must reach the parent."""
-    try:
-        yield
-    except WeftError as error:
-        raise portable(error) from None
-
-
-@_portable_errors()
 def _describe() -> Description:
     said = _loaded().describe()
     return replace(said, remarks=[*_warnings, *said.remarks], tokenize=None)
 
 
-@_portable_errors()
 def _identity() -> dict[str, Any]:
     return _loaded().identity()
 
 
-@_portable_errors()
 def _align(portion: list[Chunk]) -> list[AlignedChunk]:
     return list(_loaded().align(portion))
