@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 
+import psutil
 import pytest
 
 from toy import make_base, write_corpus
@@ -97,6 +102,38 @@ def test_help_names_every_objective(weft):
     from weft.training.objectives import OBJECTIVES
 
     assert f"Some of {','.join(OBJECTIVES)}." in " ".join(weft("train", "--help").stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("to", "message"),
+    [
+        ("worker", "weft: a process that prepares batches was killed, perhaps for want of memory; --resume goes on"),
+        ("all", ""),
+    ],
+)
+def test_a_run_that_is_told_to_stop_ends_without_a_traceback(toy, tmp_path, to, message):
+    """SIGTERM to a process that prepares batches, or to the whole group as a scheduler sends it."""
+    command = [sys.executable, "-m", "weft", "train", "train.txt", "--model", "base", "--layer", "2", "--objectives",
+               "tlm", "--max-steps", "1000000", "-o", str(tmp_path / "out")]  # fmt: skip
+    run = subprocess.Popen(command, cwd=toy, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    metrics, deadline = tmp_path / "out" / "metrics.jsonl", time.monotonic() + 240
+    try:
+        while not (metrics.exists() and metrics.read_text()):
+            assert run.poll() is None, run.stderr.read()
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        if to == "worker":
+            psutil.Process(run.pid).children()[0].terminate()
+        else:
+            os.killpg(run.pid, signal.SIGTERM)
+        said = run.communicate(timeout=120)[1]
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(run.pid, signal.SIGKILL)
+    # Of a group that is told to stop, whoever is first decides how it ends.
+    assert run.returncode in ((1,) if message else (1, 143))
+    assert message in said
+    assert "Traceback" not in said
 
 
 @pytest.mark.parametrize("missing", ["torch", "accelerate", "cattrs"])

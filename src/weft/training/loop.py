@@ -30,7 +30,7 @@ from weft.training.model import tokenizer_content, vocabulary_of
 from weft.training.objectives import OBJECTIVES, Losses, needs
 from weft.training.pace import Pace
 from weft.training.start import load_start
-from weft.training.steps import HeldOut, Steps, ahead
+from weft.training.steps import HeldOut, Steps, ahead, lost_workers_named
 from weft.tuning import DevSet
 
 Say = Callable[[str], None]
@@ -160,7 +160,8 @@ class TrainingRun:
         if self.progress.step == 0 and self._is_judged:
             self._evaluate()
         self.losses.train()
-        self._train()
+        with lost_workers_named():
+            self._train()
         if not self._is_judged:
             self._save()
         self.accelerator.end_training()

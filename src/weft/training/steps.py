@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
@@ -149,9 +150,6 @@ def ahead(steps: Steps, first: int, *, workers: int, pinned: bool) -> Iterator[l
         first: the number of the first one wanted.
         workers: how many processes; 0 makes each step when it is wanted.
         pinned: whether they go to a GPU.
-
-    Raises:
-        WeftError: one of the processes was killed.
     """
     loader: DataLoader[list[Batch]] = DataLoader(
         steps,
@@ -161,8 +159,14 @@ def ahead(steps: Steps, first: int, *, workers: int, pinned: bool) -> Iterator[l
         pin_memory=pinned,
         worker_init_fn=_leave_signals_alone,
     )
+    yield from loader
+
+
+@contextmanager
+def lost_workers_named() -> Iterator[None]:
+    """A process that prepares batches and is killed is a sentence; torch raises wherever the main one is just then."""
     try:
-        yield from loader
+        yield
     except RuntimeError as error:
         if "DataLoader worker" not in str(error):
             raise
