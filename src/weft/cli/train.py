@@ -232,21 +232,17 @@ class _Lines:
 
     def __call__(self, record: dict[str, float]) -> None:
         _say_score(record)
+        from weft.training.pace import duration
+
         if "of" in record and time.monotonic() >= self._next:
             self._next = time.monotonic() + self._EVERY
             of = f" of {record['of']:,.0f}" if record["of"] else ""
-            say(f"step {record['step']:,.0f}{of}: {_losses(record)}; {_duration(record['seconds left'])} left.")
+            say(f"step {record['step']:,.0f}{of}: {_losses(record)}; {duration(record['seconds left'])} left.")
 
 
 def _losses(record: dict[str, float]) -> str:
     others = ("step", "of", "tokens/s", "lr", "seconds left")
     return " ".join(f"{name} {value:.3f}" for name, value in record.items() if name not in others)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"about {seconds:.0f} seconds"
-    return f"about {seconds / 60:.0f} minutes" if seconds < 5400 else f"about {seconds / 3600:.1f} hours"
 
 
 def _say_score(record: dict[str, float]) -> None:

@@ -28,13 +28,16 @@ from weft.training.evaluate import LiveEncoder, dev_aers, held_out_losses
 from weft.training.metrics import Metrics, Report, Totals
 from weft.training.model import tokenizer_content, vocabulary_of
 from weft.training.objectives import OBJECTIVES, Losses, needs
-from weft.training.pace import Pace
+from weft.training.pace import Pace, duration
 from weft.training.start import load_start
 from weft.training.steps import HeldOut, Steps, ahead, lost_workers_named
 from weft.tuning import DevSet
 
 Say = Callable[[str], None]
 RUN_FILE = "run.json"
+# After so many steps there is a first guess how long it will take; then a word at least every so many seconds.
+_FIRST_GUESS = 3
+_QUIET = 60.0
 
 
 def train(
@@ -186,7 +189,8 @@ class TrainingRun:
         loader = ahead(self.steps, self.progress.step, workers=self.config.workers, pinned=pinned)
         config, totals, total = self.config, Totals(), self.pace.total
         self.pace.start(self.progress.step, self.progress.seconds)
-        reported = self.pace.seconds
+        first, reported = self.progress.step, self.pace.seconds
+        spoken = reported
         for batches in loader:
             seconds = self._shared_seconds()
             if self.pace.share(self.progress.step, seconds) >= 1:
@@ -197,11 +201,15 @@ class TrainingRun:
             ended = step == total
             judged = self._is_judged and (step % config.eval_every == 0 or ended)
             saved = step % config.save_every == 0 or ended
+            if step == first + _FIRST_GUESS or self.pace.seconds - spoken > _QUIET:
+                self._say_left()
+                spoken = self.pace.seconds
             if judged or saved:
                 totals.check(step)
             if step % config.log_every == 0 or ended:
                 self._report(totals, self.pace.seconds - reported)
                 totals, reported = Totals(), self.pace.seconds
+                spoken = reported
             if judged and self._evaluate():
                 return
             if saved:
@@ -211,6 +219,13 @@ class TrainingRun:
             if self._is_judged:
                 self._evaluate()
             self._checkpoint()
+
+    def _say_left(self) -> None:
+        """How long it will take; the first steps of a process are the slowest, so it may be less."""
+        left, total = self.pace.left(self.progress.step), self.pace.total
+        if left:
+            of = f" of {total:,}" if total else ""
+            self.say(f"step {self.progress.step:,}{of}, {duration(left)} left.")
 
     def _checkpoint(self) -> None:
         self.progress.seconds = self.pace.seconds

@@ -6,6 +6,13 @@ import time
 from dataclasses import dataclass, field
 
 
+def duration(seconds: float) -> str:
+    """A time for people."""
+    if seconds < 90:
+        return f"about {seconds:.0f} seconds"
+    return f"about {seconds / 60:.0f} minutes" if seconds < 5400 else f"about {seconds / 3600:.1f} hours"
+
+
 @dataclass(slots=True)
 class Pace:
     """A run of `total` steps, or of `minutes`, whichever ends first.

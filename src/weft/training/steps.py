@@ -177,8 +177,7 @@ def lost_workers_named() -> Iterator[None]:
 
 
 def _leave_signals_alone(worker: int) -> None:
-    """A process that prepares batches ends without a word when it is told to; the main one has the words."""
-    for name in ("SIGTERM", "SIGHUP"):
+    """Being told to stop is for the main process, which ends those that prepare batches in order."""
+    for name in ("SIGTERM", "SIGHUP", "SIGINT"):
         if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.signal(getattr(signal, name), signal.SIG_IGN)

@@ -275,6 +275,7 @@ def test_gold_is_learned_and_a_teacher_holds_the_rest(toy, tmp_path):
     said, aers = [], []
     train(config, say=said.append, report=lambda record: aers.append(record["aer"]) if "aer" in record else None)
     assert "gold, teacher, unrelated" in said[0]
+    assert said[2].startswith("step 3 of 80, about ")
     assert aers[-1] < aers[0] - 10
 
 
