@@ -210,7 +210,8 @@ class LoadedJob:
             if job.settings.get(name) is not None and not METHODS[settings.method].uses(name)
         ]
         if job.scores is Scores.CALIBRATED and settings.calibration is None:
-            missing = f"this model has no calibration for the method {settings.method}"
+            null = "" if settings.null is None else f" with the null {settings.null:g}"
+            missing = f"this model has no calibration for the method {settings.method}{null}"
             remarks.append(f"{missing} ('weft tune' fits one); the scores are raw.")
         if job.scores is not Scores.NONE and job.output_format is OutputFormat.WORDS:
             remarks.append("`scores` has no effect with the output format words.")

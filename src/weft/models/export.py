@@ -170,8 +170,8 @@ def _trace(states: Any, inputs: dict[str, Any]) -> Any:
 
 
 def _shrink(model: Any, to: ExportKind, encoder: Any, embedding_bits: int, text: Path | None) -> None:
-    from weft.models.calibrate import activation_ranges
     from weft.models.quantise import keep_norms_apart, quantise
+    from weft.models.ranges import activation_ranges
 
     keep_norms_apart(model)
     if to is ExportKind.ONNX_INT8:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from array_api_compat import array_namespace
@@ -106,3 +109,17 @@ def test_a_method_chooses_or_finds():
     for wrong in ({}, {"choose": above_share_of_best, "find": all_positive}):
         with pytest.raises(TypeError, match="needs either `choose` or `find`"):
             Method(name="wrong", **wrong)
+
+
+def test_the_documentation_lists_every_method_with_its_threshold_and_options():
+    page = (Path(__file__).parents[3] / "docs" / "methods.md").read_text(encoding="utf-8")
+    rows = {
+        name: (threshold, set(re.findall(r"--(\w+)", options)))
+        for name, threshold, options in re.findall(r"^\| `(\w+)` \| ([\d.]+|none) \|([^|]*)\|", page, re.MULTILINE)
+    }
+    expected = {}
+    for name, method in METHODS.items():
+        threshold = "none" if method.threshold is None else f"{method.threshold:g}"
+        options = {option for option in ("symmetrize", "alpha", "cost") if method.uses(option)}
+        expected[name] = threshold, options
+    assert rows == expected
