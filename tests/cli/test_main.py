@@ -118,7 +118,7 @@ def test_being_told_to_stop_leaves_nothing_behind(tmp_path):
         ("weft convert ''", "weft: '': No such file or directory.\n"),
         ("weft symmetrize - - < a", "weft: only one input can be stdin.\n"),
         ("weft score empty empty", "weft: empty holds no sentences to score.\n"),
-        ("gzip -c a | head -c 15 | weft score - a", "weft: stdin: the compressed data is damaged"),
+        ("gzip -c a | head -c 15 | weft score - a", "weft: stdin:1: the compressed data is damaged"),
     ],
 )
 def test_odd_names_and_places_are_one_sentence(tmp_path, command, message):
