@@ -133,3 +133,18 @@ def test_odd_names_and_places_are_one_sentence(tmp_path, command, message):
 def test_a_file_name_that_is_no_text_can_be_scored(tmp_path):
     done = shell("echo 0-0 > $'\\xff.links'; weft score $'\\xff.links' $'\\xff.links'", tmp_path)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", ["align text", "filter text --links links --keep 1", "lexicon text --links links"])
+def test_a_full_disk_is_one_sentence_in_every_command(tmp_path, command):
+    (tmp_path / "text").write_text("gut ||| good\n")
+    (tmp_path / "links").write_text("0-0\n")
+    done = shell(f"weft {command} > /dev/full", tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.endswith("weft: stdout: No space left on device.\n")
+
+
+def test_numbers_beyond_counting_are_refused(tmp_path):
+    (tmp_path / "text").write_text("gut ||| good\n")
+    done = shell(f"weft view text --limit {'9' * 20}", tmp_path)
+    assert (done.returncode, done.stderr.startswith("weft: --limit must be at most ")) == (2, True)
