@@ -6,6 +6,7 @@ paragraphs of their own kind from them.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -181,21 +182,24 @@ def _settled(
 def _not_within_their_kind(elements: Sequence[Element], found: Sequence[Projected]) -> list[Projected]:
     """The places of elements, where links do not stand within links: the second of two goes after the first, empty."""
     placed: list[Projected] = []
-    for number, (element, place) in enumerate(zip(elements, found, strict=True)):
-        rivals = [
-            run
-            for other, there in zip(elements[:number], placed, strict=True)
-            if not element.nests and other.name == element.name
-            for run in there.runs
-        ]
-        kept = tuple(run for run in place.runs if not any(run[0] < end and start < run[1] for start, end in rivals))
-        if kept != place.runs and not kept:
-            spot = max(end for start, end in rivals if start < place.runs[0][1] and place.runs[0][0] < end)
-            while inside := [end for start, end in rivals if start < spot < end]:
-                spot = max(inside)
-            kept = ((spot, spot),)
-        placed.append(place if kept == place.runs else Projected(kept, Reason.NEARBY))
+    taken: defaultdict[str, list[Run]] = defaultdict(list)
+    for element, place in zip(elements, found, strict=True):
+        if not element.nests:
+            rivals = taken[element.name]
+            free = tuple(run for run in place.runs if not any(run[0] < end and start < run[1] for start, end in rivals))
+            if free != place.runs:
+                place = Projected(free or (_after(place.runs[0], rivals),), Reason.NEARBY)
+            rivals.extend(place.runs)
+        placed.append(place)
     return placed
+
+
+def _after(run: Run, rivals: Sequence[Run]) -> Run:
+    """The first place after a run that is within no rival."""
+    spot = max(end for start, end in rivals if start < run[1] and run[0] < end)
+    while inside := [end for start, end in rivals if start < spot < end]:
+        spot = max(inside)
+    return (spot, spot)
 
 
 def _nearest(record: MarkupRecord, element: Element, span: Span, alignment: Alignment) -> Run:

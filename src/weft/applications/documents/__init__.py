@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from weft.applications.documents.inline import Document, DocumentSegment, Languages
 from weft.applications.labels import Listing
 from weft.applications.linked import LinkFile, with_links
-from weft.applications.markup import Markup
 from weft.applications.projection import Gaps, Projected, Reason, Span
 from weft.applications.tagging import MarkupRecord, project_markup
 from weft.errors import FormatError
@@ -149,7 +148,6 @@ __all__ = [
     "Document",
     "DocumentSegment",
     "Languages",
-    "Markup",
     "is_document",
     "project_document",
     "read_document",

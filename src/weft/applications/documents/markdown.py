@@ -65,9 +65,8 @@ class MarkdownDocument:
     def _misread(self, written: str, pieces: Sequence[Piece]) -> set[int]:
         """Elements that a reader would not see as such, because of the characters around their signs."""
         [token] = [token for token in self._parser.parseInline(written) if token.type == "inline"]
-        seen = [
-            (item.name, "".join(_markup(token).text[item.start : item.end].split())) for item in _markup(token).elements
-        ]
+        read = _markup(token)
+        seen = [(item.name, "".join(read.text[item.start : item.end].split())) for item in read.elements]
         missing = set()
         for element, text in _texts(pieces):
             if (element.name, "".join(text.split())) in seen:
@@ -112,19 +111,25 @@ def _located(tokens: Sequence[Any], lines: Sequence[str]) -> Iterator[tuple[Any,
         if in_table:
             column = column if row == first else 0
             row = first
-            start = lines[first].find(token.content, column)
-            column = end = start + len(token.content)
-            behind = first + 1
+            # A bar in a cell is escaped in the file, and not in its content.
+            content = next((text for text in _spellings(token.content) if text in lines[first][column:]), "")
+            start = lines[first].find(content, column) if content else -1
+            end = start + len(content)
+            column, behind = max(column, end), first + 1
         else:
-            content = token.content.split("\n")
-            behind = first + len(content)
-            start = lines[first].find(content[0])
-            end = lines[behind - 1].rfind(content[-1]) + len(content[-1])
-        if start >= 0 and end >= 0:
+            parts = token.content.split("\n")
+            behind = first + len(parts)
+            start = lines[first].find(parts[0])
+            end = lines[behind - 1].rfind(parts[-1]) + len(parts[-1])
+        if start >= 0:
             if found := _TASK.match(token.content):
                 start += found.end()
                 token = _without(token, found.end())
             yield token, _Place(first, behind, start, end, in_table)
+
+
+def _spellings(cell: str) -> tuple[str, str]:
+    return cell, cell.replace("|", "\\|")
 
 
 def _without(token: Any, length: int) -> Any:
@@ -179,6 +184,8 @@ def _html(builder: TextBuilder, tag: str) -> None:
             builder.finish(partner)
             return
     name = re.match(r"<([A-Za-z][\w-]*)", tag)
+    if name and name[1].lower() == "br":
+        builder.part()
     element = Element(f"<{name[1].lower()}>" if name else tag, {}, alone=True, code=(tag, ""))
     if name and not tag.endswith("/>"):
         builder.begin(element)
@@ -254,11 +261,7 @@ def _written(pieces: Sequence[Piece], html: set[int], *, in_table: bool) -> str:
 def _sign(tag: Tag, following: Piece, *, in_html: bool) -> str:
     element, token = tag.element, tag.element.origin
     if element.code is not None:
-        return (
-            element.code[1]
-            if tag.part is Part.CLOSE
-            else "".join(element.code if tag.part is Part.WHOLE else element.code[:1])
-        )
+        return {Part.OPEN: element.code[0], Part.CLOSE: element.code[1], Part.WHOLE: "".join(element.code)}[tag.part]
     if element.name == "hardbreak":
         return "<br>"  # one line stays one line
     if element.name == "image":
@@ -270,10 +273,9 @@ def _sign(tag: Tag, following: Piece, *, in_html: bool) -> str:
     if in_html:
         return f"<{'/' if tag.part is Part.CLOSE else ''}{_IN_HTML[element.name]}>"
     if element.name == "code":
-        ticks = "`" * (
-            1 + max((len(run) for run in re.findall("`+", following if isinstance(following, str) else "")), default=0)
-        )
-        return token.markup if len(token.markup) >= len(ticks) else ticks
+        inner = following if isinstance(following, str) else ""
+        longest = max(map(len, re.findall("`+", inner)), default=0)
+        return "`" * max(len(token.markup), longest + 1)
     return str(token.markup)
 
 
@@ -288,10 +290,8 @@ def _address(token: Any, name: str) -> str:
 def escaped(text: str, *, at_start: bool = False) -> str:
     """Text with the characters escaped that Markdown would take for its own."""
     text = _SPECIAL.sub(lambda match: "\\" + match.group(), text)
-    if at_start:
-        text = (
-            _AT_START.sub(lambda match: f"\\{match[1]}" if match[1] else f"{match[2]}\\{match[3]}", text, count=1)
-            if _AT_START.match(text)
-            else text
-        )
-    return text
+    sign = _AT_START.match(text) if at_start else None
+    if sign is None:
+        return text
+    before = sign.start(1) if sign[1] else sign.start(3)
+    return f"{text[:before]}\\{text[before:]}"

@@ -1,7 +1,7 @@
 """Paragraphs of Word: runs with formatting, links and fields as elements, and back again.
 
-A run is formatted as a whole, so the formatting that most characters have is that of the paragraph, and stretches with
-another one are elements. Whatever else stands among the runs (pictures, notes, bookmarks, breaks) is carried as it is.
+A run is formatted as a whole. The plainest formatting in a paragraph is the paragraph's own, and stretches with another
+one are elements. Whatever else stands among the runs (pictures, notes, bookmarks, breaks) is carried as it is.
 """
 
 from __future__ import annotations
@@ -42,47 +42,9 @@ _EMPHASIS = frozenset(
 _ORDER = {
     name: place
     for place, name in enumerate(
-        [
-            "rStyle",
-            "rFonts",
-            "b",
-            "bCs",
-            "i",
-            "iCs",
-            "caps",
-            "smallCaps",
-            "strike",
-            "dstrike",
-            "outline",
-            "shadow",
-            "emboss",
-            "imprint",
-            "noProof",
-            "snapToGrid",
-            "vanish",
-            "webHidden",
-            "color",
-            "spacing",
-            "w",
-            "kern",
-            "position",
-            "sz",
-            "szCs",
-            "highlight",
-            "u",
-            "effect",
-            "bdr",
-            "shd",
-            "fitText",
-            "vertAlign",
-            "rtl",
-            "cs",
-            "em",
-            "lang",
-            "eastAsianLayout",
-            "specVanish",
-            "oMath",
-        ]
+        "rStyle rFonts b bCs i iCs caps smallCaps strike dstrike outline shadow emboss imprint noProof snapToGrid "  # noqa: SIM905
+        "vanish webHidden color spacing w kern position sz szCs highlight u effect bdr shd fitText vertAlign rtl cs em "
+        "lang eastAsianLayout specVanish oMath".split()
     )
 }
 

@@ -80,6 +80,8 @@ def test_escaped_text_is_text(text):
         ("- [x] done\n- [ ] open\n", ["done", "open"]),
         ("a[^1]\n\n[^1]: note\n", ["a", "note"]),
         ("| a | b |\n|---|---|\n| a | a |\n", ["a", "b", "a", "a"]),
+        ("| a\\|b | `c` |\n|---|---|\n", ["a|b", "c"]),
+        ("a<br>b\n", ["a b"]),
         ("---\ntitle: t\n---\n\ntext\n", ["text"]),
         ("```\ncode\n```\n\n    code\n\ntext\n", ["text"]),
         ("<div>\nhtml\n</div>\n\ntext\n", ["text"]),
