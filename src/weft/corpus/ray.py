@@ -253,8 +253,9 @@ def _cluster(address: str | None, workers: int | None) -> Iterator[None]:
                 log_to_driver=False,
                 logging_level=logging.ERROR,
             )
-    except (OSError, RuntimeError, ValueError) as error:
-        raise WeftError(f"cannot reach a Ray cluster at {address}: {first_line(error)}") from error
+    except Exception as error:  # a machine that is too busy to start Ray gets a plain one
+        what = f"reach a Ray cluster at {address}" if address else "start Ray on this machine"
+        raise WeftError(f"cannot {what}: {first_line(error)}") from error
     context = ray.data.DataContext.get_current()
     context.target_max_block_size = _BLOCK_BYTES
     context.execution_options.preserve_order = True
