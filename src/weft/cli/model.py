@@ -79,3 +79,22 @@ def export(
         raise SettingError(f"`to` must be one of {', '.join(ExportKind)}, got {to!r}.")
     export_model(model, output, to=ExportKind(to), layer=layer, embedding_bits=embedding_bits, text=text)
     say(f"{output} holds {megabytes(output)}; use it with --model {output}")
+
+
+@app.command(cls=Command)
+def average(
+    models: Annotated[list[str], typer.Argument(metavar="NAME", help="Two or more folders with weights of one kind.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write the mean into.")],
+) -> None:
+    """Write the mean of several models' weights.
+
+    They must be alike in all but their values: runs from one starting point, or moments of one run. Settings are the
+    first model's; 'weft tune' fits the probabilities of links anew.
+
+    Example: weft model average run-1 run-2 run-3 -o mean
+    """
+    from weft.models import average as write_mean
+    from weft.models.describe import megabytes
+
+    write_mean(models, output)
+    say(f"{output} holds {megabytes(output)}; use it with --model {output}")

@@ -1,1 +1,5 @@
-"""Models: what is known about other people's, and the ones that come with weft."""
+"""Models: where they come from, what they are, and how they are loaded, saved, averaged and made small."""
+
+from weft.models.averaging import average
+
+__all__ = ["average"]
