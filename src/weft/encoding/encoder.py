@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from threading import Lock
 from typing import ClassVar, Protocol
 
@@ -83,6 +84,10 @@ class Encoder(Protocol):
         """The states of sentences that `tokenize` gave."""
         ...
 
+    def save_changes(self, folder: Path) -> bool:
+        """Write weights that were changed in memory into a copy of the model, and say whether there were any."""
+        ...
+
     def device_stream(self) -> AbstractContextManager[object]:
         """Where one chunk is worked on, from its subwords to its links, beside others; entered as often as need be."""
         ...
@@ -123,6 +128,10 @@ class TransformerEncoder(ProcessBound):
 
     def _bind(self) -> None:
         self._counting = Lock()
+
+    def save_changes(self, folder: Path) -> bool:
+        """Write weights that were changed in memory into a copy of the model; here nobody can change them."""
+        return False
 
     def device_stream(self) -> AbstractContextManager[object]:
         """Where one chunk is worked on; a device with streams has one for each."""

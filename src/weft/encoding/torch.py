@@ -75,18 +75,34 @@ class TorchEncoder(TorchEncoderBase):
             given |= {"token_type_ids": token_type_ids, "position_ids": position_ids}
         return self.model(**given).last_hidden_state
 
+    def save_changes(self, folder: Path) -> bool:
+        """Write weights that were changed in memory into a copy of the model, and say whether there were any.
 
-def save_whole(model: str, folder: Path) -> None:
-    """Write a whole model, upper layers included, and its tokenizer, so that plain `AutoModel` loads them."""
-    for kind in (transformers.AutoModel, transformers.AutoTokenizer):
-        quietly(kind.from_pretrained, model).save_pretrained(folder)
+        Layers above the one used, and heads, stay as the copy has them.
+        """
+        config = load_config(folder)
+        kind = getattr(transformers, (config.architectures or [""])[0], transformers.AutoModel)
+        whole = load_weights(kind, folder)
+        encoder = whole.get_encoder() if config.is_encoder_decoder else whole.base_model
+        stored = encoder.state_dict()
+        # What merely was rounded to this encoder's precision is no change.
+        changed = {
+            name: value.to("cpu", torch.float32)
+            for name, value in self.model.state_dict().items()
+            if name in stored and not torch.equal(value.cpu(), stored[name].to(value.dtype))
+        }
+        if changed:
+            encoder.load_state_dict(changed, strict=False)
+            with library_silence():
+                whole.save_pretrained(folder)
+        return bool(changed)
 
 
 def load_config(model: str | Path) -> Any:
     """The model's configuration; a model that is not there is one sentence."""
     try:
         return quietly(transformers.AutoConfig.from_pretrained, str(model))
-    except (OSError, ValueError) as error:
+    except Exception as error:  # what a damaged file raises depends on the architecture
         raise WeftError(
             f"cannot load the model {model}: {first_line(error)} Give a folder or a model's name."
         ) from error
@@ -109,7 +125,7 @@ def load_tokenizer(model: str | Path, vocabulary: int) -> Any:
 def load_weights(kind: Any, model: str | Path, **options: Any) -> Any:
     """A model of some Hugging Face kind in float32; what is wrong with its files is one sentence."""
     try:
-        return quietly(kind.from_pretrained, str(model), dtype=torch.float32, **options)
+        return quietly(kind.from_pretrained, str(model), dtype=torch.float32, use_safetensors=True, **options)
     except Exception as error:  # safetensors and torch have errors of their own for damaged files
         raise WeftError(f"cannot load the weights of {model}: {first_line(error)}") from error
 

@@ -9,21 +9,35 @@ from shutil import copyfile
 from weft.encoding.encoder import Encoder
 from weft.errors import SettingError
 from weft.extraction.settings import ExtractionSettings
-from weft.models.files import set_usual_permissions
+from weft.models.files import ONNX_FILE, set_usual_permissions
 from weft.models.settings import ModelSettings
 from weft.models.unpack import torch_folder
 
 
 def save_model(folder: Path, encoder: Encoder, settings: ExtractionSettings) -> None:
-    """Write encoder, tokenizer and `weft.json` into a folder: the whole model, with the layers above the one used."""
-    if (source := encoder.source) is None:
+    """Write encoder, tokenizer and `weft.json` into a folder: the whole model, with the layers above the one used.
+
+    Args:
+        folder: where to write; it may be the folder that the model was loaded from.
+        encoder: its weights are written as they are in memory.
+        settings: how links are taken.
+
+    Raises:
+        SettingError: if the encoder has no files, or the folder cannot be written to.
+    """
+    if encoder.source is None:
         raise SettingError(f"a {type(encoder).__name__} has no model that could be saved.")
+    if folder.exists() and not folder.is_dir():
+        raise SettingError(f"{folder} is no folder that can be written to.")
     folder.mkdir(parents=True, exist_ok=True)
+    source = Path(encoder.source)
     if not folder.samefile(source):
-        for file in (torch_folder(Path(source)) if encoder.runs_in_torch else Path(source)).iterdir():
+        for file in (torch_folder(source) if encoder.runs_in_torch else source).iterdir():
             if file.is_file():
                 copyfile(file, folder / file.name)
+    if encoder.save_changes(folder):
+        (folder / ONNX_FILE).unlink(missing_ok=True)  # it was made from other weights, and would be loaded before them
     set_usual_permissions(folder)
-    layer = encoder.layer
     stored = ModelSettings.read(folder)
-    replace(stored, layer=stored.layer if layer is None else layer, extraction=settings).write(folder)
+    layer = stored.layer if encoder.layer is None else encoder.layer
+    replace(stored, layer=layer, joint=encoder.joint, extraction=settings).write(folder)
