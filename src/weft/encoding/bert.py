@@ -90,7 +90,8 @@ def read_bert(folder: Path, tensors: Callable[[], Mapping[str, Tensor]] | None =
 def _is_known(config: Mapping[str, Any]) -> bool:
     usual = all(config.get(name, value) == value for name, value in _USUAL.items())
     known = config.get("model_type") in _FAMILY and config.get("hidden_act") in _ACTIVATIONS
-    return known and usual and config.keys() >= _NEEDED
+    # A width that heads cannot share is an error that transformers has the words for.
+    return known and usual and config.keys() >= _NEEDED and config["hidden_size"] % config["num_attention_heads"] == 0
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -138,9 +139,14 @@ def _reader(path: Path, config: Mapping[str, Any]) -> Callable[[str], Tensor] | 
     for prefix in _PREFIXES:
         for norm in _NORMS:
             spelt = {name: _spelt(prefix + name, norm) for name in names}
-            if there.issuperset(spelt.values()):
+            if there.issuperset(spelt.values()) and _is_as_wide(file, spelt, config):
                 return partial(_read, file, spelt)
     return None
+
+
+def _is_as_wide(file: Any, spelt: Mapping[str, str], config: Mapping[str, Any]) -> bool:
+    shape = file.get_slice(spelt["embeddings.word_embeddings.weight"]).get_shape()
+    return bool(shape == [config["vocab_size"], config["hidden_size"]])
 
 
 def _spelt(name: str, norm: tuple[str, str]) -> str:

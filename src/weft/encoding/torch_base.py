@@ -142,7 +142,10 @@ def device_called(name: str) -> torch.device:
     if name.startswith("cuda") and not torch.cuda.is_available():
         raise SettingError("no CUDA device was found. Set `device` to cpu or auto.")
     try:
-        return torch.device(name)
+        device = torch.device(name)
+        if device.type == "meta":  # it has no memory, and so no states
+            raise RuntimeError
+        return device
     except RuntimeError as error:
         raise SettingError(f"there is no device {name!r}. Use auto, cpu or cuda.") from error
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 
 from weft.errors import FormatError, WeftError
 from weft.text.files import blocks, checksum
-from weft.text.json_objects import read_json_object
+from weft.text.json_objects import read_json_object, shorten
 
 CONFIG_FILE = "config.json"
 ONNX_FILE = "model.onnx"
@@ -15,6 +16,17 @@ SETTINGS_FILE = "weft.json"
 TOKENIZER_FILE = "tokenizer.json"
 WEIGHTS_INDEX_FILE = "model.safetensors.index.json"
 
+_TOKENIZER_CONFIG_FILE = "tokenizer_config.json"
+_SIZES = (
+    "vocab_size",
+    "hidden_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "intermediate_size",
+    "max_position_embeddings",
+    "type_vocab_size",
+)
+_NUMBERS = ("layer_norm_eps", "pad_token_id")
 # Weights in Python's pickle format, or in formats of other frameworks that carry code or that nothing here reads.
 _OTHER_WEIGHTS = (".bin", ".pt", ".pth", ".pkl", ".ckpt", ".h5", ".msgpack")
 
@@ -30,12 +42,13 @@ def has_weights(folder: Path) -> bool:
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a model whose files lead out of its folder, or whose weights are pickles.
+    """Refuse a model whose files lead out of its folder, whose weights are pickles, or whose sizes are no numbers.
 
     A pickle runs whatever code its author put into it. A link or a path that leads elsewhere would make whoever copies
     or serves the model hand out other people's files.
 
     Raises:
+        FormatError: for a configuration or a table of weights that is damaged.
         WeftError: for a link or a path that leads out of the folder, and for a folder with pickled weights alone.
     """
     within = [folder.resolve()]
@@ -45,6 +58,9 @@ def check_folder(folder: Path) -> None:
         if path.is_symlink() and not any(path.resolve().is_relative_to(place) for place in within):
             raise WeftError(f"{path} is a link that leads out of the model's folder. Copy the file into the folder.")
     _check_index(folder / WEIGHTS_INDEX_FILE)
+    _check_numbers(folder / CONFIG_FILE, _SIZES, least=1)
+    _check_numbers(folder / CONFIG_FILE, _NUMBERS)
+    _check_numbers(folder / _TOKENIZER_CONFIG_FILE, ("model_max_length",), least=1)
     pickles = sorted(path.name for path in folder.iterdir() if path.suffix in _OTHER_WEIGHTS)
     if pickles and not has_graph(folder) and not has_weights(folder):
         raise WeftError(
@@ -63,6 +79,18 @@ def _check_index(path: Path) -> None:
     for name in files.values():
         if not isinstance(name, str) or Path(name).name != name:
             raise FormatError(str(path), None, f"expected files of the same folder in `weight_map`, found {name!r}.")
+
+
+def _check_numbers(path: Path, names: tuple[str, ...], least: float = -math.inf) -> None:
+    """Encoders calculate with these numbers; what is no number would end in the middle of somebody's library."""
+    if not path.is_file():
+        return
+    record = read_json_object(path)
+    for name in names:
+        value = record.get(name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not value >= least):
+            wanted = "a number" if math.isinf(least) else f"a number of at least {least:g}"
+            raise FormatError(str(path), None, f"`{name}` must be {wanted}, got {shorten(str(value))}.")
 
 
 def set_usual_permissions(folder: Path) -> None:
