@@ -170,14 +170,21 @@ def _trace(states: Any, inputs: dict[str, Any]) -> Any:
 
 
 def _shrink(model: Any, to: ExportKind, encoder: Any, embedding_bits: int, text: Path | None) -> None:
-    from weft.models.quantise import keep_norms_apart, quantise
-    from weft.models.ranges import activation_ranges
+    from weft.models.activations import made_up_pairs, observe, sample_pairs
+    from weft.models.quantise import activations, keep_norms_apart, quantise
 
     keep_norms_apart(model)
-    if to is ExportKind.ONNX_INT8:
-        ranges = None if text is None else activation_ranges(model, encoder, text)
-        heads = encoder.model.config.num_attention_heads
-        quantise(model, heads=heads, embedding_bits=embedding_bits, ranges=ranges)
+    if to is not ExportKind.ONNX_INT8:
+        return
+    pairs = made_up_pairs(Path(encoder.source) / TOKENIZER_FILE) if text is None else sample_pairs(text)
+    observed = observe(model, activations(model), encoder.batches(pairs))
+    quantise(
+        model,
+        heads=encoder.model.config.num_attention_heads,
+        embedding_bits=embedding_bits,
+        moments={name: seen.moments for name, seen in observed.items()},
+        ranges=None if text is None else {name: (seen.low, seen.high) for name, seen in observed.items()},
+    )
 
 
 def _packed(model: Any, source: Path) -> bytes:

@@ -5,36 +5,39 @@ Works on the graph as `weft.models.export` traces it. What is not recognised sta
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import onnx
 from onnx import helper, numpy_helper
 
-from weft.models.fewbits import FloatArray, eight_bits, four_bits, pack, unpack
+from weft.models.packed_embeddings import eight_bits, four_bits, pack, unpack
+from weft.models.rounding import FloatArray, rounded
 
-Ranges = dict[str, tuple[float, float]]
+Ranges = Mapping[str, tuple[float, float]]
+Moments = Mapping[str, FloatArray]
 
 MICROSOFT = "com.microsoft"
 # Without VNNI, x86 adds two products of an activation (at most 255) and a weight in 16 bits; up to 63 they always fit.
 LARGEST_WEIGHT = 63
 
 
-def quantise(model: Any, *, heads: int, embedding_bits: int, ranges: Ranges | None = None) -> None:
+def quantise(model: Any, *, heads: int, embedding_bits: int, moments: Moments, ranges: Ranges | None = None) -> None:
     """Turn a traced float32 graph into its int8 form, in place.
 
     Args:
         model: the graph.
         heads: attention heads of a layer.
         embedding_bits: 4 or 8.
-        ranges: what values each multiplied activation takes (`activations` names them). Without them activations are
-            quantised by what a batch happens to hold, so that a sentence's states depend on those beside it.
+        moments: the mean outer products of each multiplied activation (`activations` names them), by which weights are
+            rounded.
+        ranges: what values each multiplied activation takes. Without them activations are quantised by what a batch
+            happens to hold, so that a sentence's states depend on those beside it.
     """
     model.opset_import.append(helper.make_opsetid(MICROSOFT, 1))
     _merge_attention(model.graph, heads)
-    _quantise_products(model.graph, ranges)
+    _quantise_products(model.graph, moments, ranges)
     _quantise_embedding(model.graph, embedding_bits)
     _tidy(model.graph)
 
@@ -160,7 +163,7 @@ def _linear_map(graph: _Graph, name: str, order: tuple[int, ...]) -> tuple[Any, 
     return (product, addition) if {addition.input[1], product.input[1]} <= graph.constants.keys() else None
 
 
-def _quantise_products(raw: Any, ranges: Ranges | None) -> None:
+def _quantise_products(raw: Any, moments: Moments, ranges: Ranges | None) -> None:
     """Multiply int8 weights, one scale a column, with activations in eight bits."""
     graph = _Graph(raw)
     quantised: set[str] = set()
@@ -173,7 +176,7 @@ def _quantise_products(raw: Any, ranges: Ranges | None) -> None:
         if states not in quantised:
             quantised.add(states)
             nodes.append(_eight_bit_states(graph, states, ranges))
-        nodes.extend(_integer_product(graph, node))
+        nodes.extend(_integer_product(graph, node, moments[states]))
     made = {name for node in nodes if node.op_type == "MatMulIntegerToFloat" for name in node.output}
     del raw.node[:]
     # An addition whose result a product now makes itself is there no more.
@@ -191,10 +194,10 @@ def _eight_bit_states(graph: _Graph, states: str, ranges: Ranges | None) -> Any:
     return helper.make_node("QuantizeLinear", [states, *parts[1:]], parts[:1])
 
 
-def _integer_product(graph: _Graph, node: Any) -> Iterator[Any]:
+def _integer_product(graph: _Graph, node: Any, moments: FloatArray) -> Iterator[Any]:
     states, name, result = node.input[0], node.input[1], node.output[0]
-    weight, scale = _per_column(graph.value(name))
     if f"{name}.int8" not in {item.name for item in graph.graph.initializer}:
+        weight, scale = rounded(graph.value(name), moments, largest=LARGEST_WEIGHT)
         graph.add(f"{name}.int8", weight)
         graph.add(f"{name}.scale", scale)
     if node.op_type == "Attention":
@@ -209,12 +212,6 @@ def _integer_product(graph: _Graph, node: Any) -> Iterator[Any]:
         inputs += ["", addition[0].input[1]]  # no zero points of weights, then the bias
         result = addition[0].output[0]
     yield helper.make_node("MatMulIntegerToFloat", inputs, [result], domain=MICROSOFT)
-
-
-def _per_column(weight: FloatArray) -> tuple[npt.NDArray[np.int8], FloatArray]:
-    scale = np.abs(weight).max(axis=0) / LARGEST_WEIGHT
-    scale = np.where(scale == 0, 1, scale).astype(np.float32)
-    return np.round(weight / scale).astype(np.int8), scale
 
 
 def _quantise_embedding(raw: Any, bits: int) -> None:

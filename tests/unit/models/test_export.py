@@ -19,8 +19,9 @@ from weft.encoding.onnx import OnnxEncoder
 from weft.encoding.torch import TorchEncoder
 from weft.errors import SettingError, WeftError
 from weft.models.export import export_model
-from weft.models.fewbits import eight_bits, four_bits, pack, unpack
+from weft.models.packed_embeddings import eight_bits, four_bits, pack, unpack
 from weft.models.settings import ExportKind
+from weft.models.unpack import unpack_model
 from weft.types import SentencePair
 
 WORDS = [tuple(sentence.split()) for sentence in SENTENCES]
@@ -127,21 +128,34 @@ def test_settings_and_card_go_along(tmp_path, tiny_bert):
     assert {file.name for file in (tmp_path / "other").iterdir()} == files
 
 
-def test_four_bits_are_a_sixth_of_a_large_table(tmp_path):
+def test_four_bits_are_a_sixth_of_a_table_of_more_than_65536_words(tmp_path):
     source = make_model(tmp_path / "model")
     model = transformers.AutoModel.from_pretrained(source)
-    model.resize_token_embeddings(20_000)
+    model.resize_token_embeddings(70_000)
     model.save_pretrained(source)
     tokenizer = transformers.AutoTokenizer.from_pretrained(source)
-    tokenizer.add_tokens([f"word{number}" for number in range(20_000 - len(tokenizer))])
+    tokenizer.add_tokens([f"word{number}" for number in range(70_000 - len(tokenizer))])
     tokenizer.save_pretrained(source)
     sizes = {}
     for bits in (4, 8):
         export_model(source, tmp_path / str(bits), layer=1, embedding_bits=bits)
         sizes[bits] = (tmp_path / str(bits) / "model.onnx").stat().st_size
-    table = 20_000 * 32
+    table = 70_000 * 32
     assert sizes[8] - sizes[4] == pytest.approx(table / 2, rel=0.02)
     assert sizes[4] < table * (0.5 + 2 / 32) + 60_000
+    unpack_model(tmp_path / "8", tmp_path / "back")
+    rows = [
+        transformers.AutoModel.from_pretrained(folder).get_input_embeddings().weight
+        for folder in (source, tmp_path / "back")
+    ]
+    torch.testing.assert_close(rows[1], rows[0], atol=0.01, rtol=0.01)
+    ids = np.array([[2, 69_999, 65_536, 7, 3]])
+    given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+    for bits, least in ((8, 0.99), (4, 0.9)):
+        with torch.inference_mode():
+            feeds = {name: torch.from_numpy(value) for name, value in given.items()}
+            theirs = model.eval()(**feeds, output_hidden_states=True).hidden_states[1][0].numpy()
+        assert cosines(run(tmp_path / str(bits), **given)[0], theirs).min() > least
 
 
 @pytest.mark.parametrize(

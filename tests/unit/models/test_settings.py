@@ -45,6 +45,13 @@ def test_a_folder_without_the_file_has_the_defaults(tmp_path):
     assert ModelSettings.read(tmp_path) == ModelSettings()
 
 
+def test_a_null_similarity_is_kept(tmp_path):
+    record = ModelSettings(layer=6, extraction=ExtractionSettings(null=15.5))
+    record.write(tmp_path)
+    assert json.loads((tmp_path / "weft.json").read_text())["null"] == 15.5
+    assert ModelSettings.read(tmp_path).extraction.null == 15.5
+
+
 def test_the_built_in_model_keeps_all_of_its_settings_when_they_are_written_anew(tmp_path):
     folder = built_in_models()["weft-mini"]
     ModelSettings.read(folder).write(tmp_path)

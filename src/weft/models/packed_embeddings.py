@@ -1,4 +1,4 @@
-"""A table of numbers in four or eight bits a value: levels that suit it, and a scale for each block of a row."""
+"""Word embeddings in four or eight bits a value: levels that suit the table, and a scale for each block of a row."""
 
 from __future__ import annotations
 
