@@ -171,7 +171,7 @@ class Muon(torch.optim.Optimizer):
 
 def orthogonal(matrices: Tensor) -> Tensor:
     """The nearest orthogonal matrices, nearly: five Newton-Schulz steps; shape (k, rows, columns)."""
-    x = matrices.bfloat16()
+    x = matrices.bfloat16() if matrices.is_cuda else matrices.float()
     tall = x.shape[1] > x.shape[2]
     if tall:
         x = x.transpose(1, 2)

@@ -1,7 +1,8 @@
 """Step 1: raw parallel text to words.
 
 Reads `DATA/train/LANG-en.tsv.xz` (foreign, English, corpus) and writes `WORK/words/LANG.tsv`: both sides cut into words
-as `weft align --raw` cuts them, one pair a line. Corpora that come cut into words keep their own words.
+as `weft align --raw` cuts them, one pair a line. Corpora that come cut into words keep their own words. Of languages that
+have far more software text than other text, a share of it is kept.
 
     python prepare.py DATA WORK [LANG ...]
 """
@@ -9,6 +10,7 @@ as `weft align --raw` cuts them, one pair a line. Corpora that come cut into wor
 from __future__ import annotations
 
 import lzma
+import random
 import sys
 import time
 from multiprocessing import Pool
@@ -22,6 +24,9 @@ MOST_WORDS = 100
 # Corpora that are cut into words already (the last in part: lines with few blanks are raw).
 CUT_CORPORA = {"kftt-30k", "small-parallel-enja", "coursera-subs"}
 CHARACTERS_A_BLANK = 6
+# Software, of which the largest languages have so much that prose would be drowned.
+SOFTWARE = {"debian-mo", "debian-mo2", "libreoffice", "mdn-web-docs", "python-docs", "django-docs", "kubernetes-docs", "godot"}
+LARGE, SOFTWARE_KEPT = ("ja", "zh", "fr", "de"), 0.3
 
 
 def words_of(text: str, segmenter: Segmenter, corpus: str, unspaced: bool) -> tuple[str, ...]:
@@ -39,12 +44,14 @@ def prepare(task: tuple[Path, Path]) -> str:
     language = source.name.split("-")[0]
     foreign, english = segmenter_for(language), segmenter_for("en")
     unspaced = language in UNSPACED
-    began, read, written = time.time(), 0, 0
+    began, read, written, generator = time.time(), 0, 0, random.Random(language)
     partial = target.with_suffix(".partial")
     with lzma.open(source, "rt", encoding="utf-8", newline="\n") as lines, partial.open("w", encoding="utf-8") as out:
         for line in lines:
             read += 1
             left, right, corpus = line.rstrip("\n").split("\t")
+            if language in LARGE and corpus in SOFTWARE and generator.random() >= SOFTWARE_KEPT:
+                continue
             sides = words_of(left, foreign, corpus, unspaced), words_of(right, english, corpus, False)
             if all(0 < len(side) <= MOST_WORDS for side in sides):
                 out.write("\t".join(map(" ".join, sides)) + "\n")

@@ -1,0 +1,198 @@
+"""Rows of tokens for training, made of sentences that lie on the GPU.
+
+A unit is a pair of sentences with what is known about its links: a teacher reads it, or there are links. A row is what
+the student reads: a unit as it is, one side of it with a sentence that has nothing to do with it, with such a sentence
+added, with a part cut out, or two units one after the other. Every token of a row knows its unit and its place in it, so
+what is known about the unit tells what the token should find: another token, or nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from store import Array
+from torch import Tensor
+
+PAD, CLS, SEP, UNK, MASK = range(5)
+SPECIAL_TOKENS = 5
+AROUND = 2  # [CLS] and [SEP]
+MOST_SIDE = 128  # tokens of one side, these two included
+MOST_PIECES = MOST_SIDE - AROUND
+EDGES = (16, 32, 64, MOST_PIECES)
+NOBODY = -1
+_SLOTS, _SEGMENTS = 2, 8  # sentences a side; [CLS] a b [SEP] [CLS] c d [SEP]
+
+TAUGHT, PIVOT, LINKED = range(3)
+PLAIN, UNRELATED, ADDED, CUT, DOUBLE = range(5)
+
+
+class Sentences:
+    """All sentences, one after the other: ids and words of their pieces on the device, starts and lengths on both."""
+
+    def __init__(self, shards: Sequence[dict[str, Array]], device: str) -> None:
+        self.device = device
+        self.lengths = np.concatenate([shard["lengths"] for shard in shards]).astype(np.int64)
+        self.starts = np.cumsum(self.lengths) - self.lengths
+        self.ids = torch.from_numpy(np.concatenate([shard["ids"] for shard in shards]).astype(np.int32)).to(device)
+        self.words = torch.from_numpy(np.concatenate([shard["words"] for shard in shards])).to(device)
+
+
+@dataclass
+class Units:
+    """Pairs of sentences, all arrays of shape (units,); `through` is the English sentence of a pivot."""
+
+    kind: Array
+    source: Array
+    through: Array
+    target: Array
+    link_start: Array  # into the table of links
+    link_count: Array
+    flipped: Array  # links are stored target first
+    unlinked_is_null: Array  # words without links are known to have none
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def __getitem__(self, which: Array) -> Units:
+        return Units(*(getattr(self, name)[which] for name in self.__dataclass_fields__))
+
+    def __add__(self, other: Units) -> Units:
+        return Units(
+            *(np.concatenate([getattr(self, name), getattr(other, name)]) for name in self.__dataclass_fields__)
+        )
+
+
+@dataclass
+class Flat:
+    """What `FlatBert` takes, each of shape (tokens,), and `ends` (rows + 1,).
+
+    `unit` and `place` say of every token whose it is and where it stands there; `word` numbers the words of a side;
+    `offsets` (rows, 2) says where sides begin and `lengths` (rows, 2) how many pieces they have, on the host.
+    """
+
+    ids: Tensor
+    positions: Tensor
+    types: Tensor
+    ends: Tensor
+    unit: Tensor
+    place: Tensor
+    word: Tensor
+    offsets: Array
+    lengths: Array
+    size: int
+
+
+def there(values: Array, device: str) -> Tensor:
+    """An array on the device, without waiting for it."""
+    tensor = torch.from_numpy(np.ascontiguousarray(values))
+    return tensor.pin_memory().to(device, non_blocking=True) if device != "cpu" else tensor
+
+
+@dataclass
+class Segments:
+    """Parts of sentences that make rows: each array of shape (rows, 2 sides, 2 slots); length 0 is no part."""
+
+    start: Array  # into the pieces of all sentences
+    length: Array
+    unit: Array
+    place: Array  # of the part's first piece in its sentence
+
+    @classmethod
+    def empty(cls, rows: int) -> Segments:
+        """Rows without anything in them."""
+        shape = (rows, 2, _SLOTS)
+        return cls(*(np.zeros(shape, dtype=np.int64) for _ in range(2)), np.full(shape, NOBODY), np.zeros(shape, int))
+
+    def put(self, rows: Array, side: int, slot: int, sentences: Sentences, which: Array, unit: Array | int) -> None:
+        """Put whole sentences into a slot of some rows."""
+        self.start[rows, side, slot] = sentences.starts[which]
+        self.length[rows, side, slot] = sentences.lengths[which]
+        self.unit[rows, side, slot] = unit
+
+
+def flat(segments: Segments, sentences: Sentences, *, tokens: int, rows: int) -> Flat:
+    """Lay rows one after the other, `tokens` in all; what is left over is padding."""
+    device, count = sentences.device, len(segments.start)
+    lengths = np.ones((count, 2, _SLOTS + 2), dtype=np.int64)
+    lengths[:, :, 1:-1] = segments.length
+    start, unit, place = (np.full(lengths.shape, NOBODY) for _ in range(3))
+    start[:, :, 1:-1], unit[:, :, 1:-1], place[:, :, 1:-1] = segments.start, segments.unit, segments.place
+    special = np.zeros(lengths.shape, dtype=np.int64)
+    special[:, :, 0], special[:, :, -1] = CLS, SEP
+    sides = lengths.sum(axis=2)
+    side_offsets = np.cumsum(sides.reshape(-1)) - sides.reshape(-1)
+    total = int(sides.sum())
+    found = np.concatenate([side_offsets[::2], [total], np.arange(total + MOST_SIDE, tokens, MOST_SIDE)])
+    ends = np.full(rows + 1, tokens, dtype=np.int32)
+    ends[: len(found)] = found
+    assert total <= tokens and len(found) <= rows + 1, "a batch is too large"
+    assert np.diff(ends).max() <= 2 * MOST_SIDE, "a row is longer than attention expects"
+
+    width = there(lengths.reshape(-1), device)
+    segment = torch.repeat_interleave(torch.arange(width.shape[0], device=device), width, output_size=total)
+    first = there(np.cumsum(lengths.reshape(-1)) - lengths.reshape(-1), device)
+    index = torch.arange(total, device=device)
+    within = index - first[segment]
+    starts = there(start.reshape(-1), device)[segment]
+    source = (starts + within).clamp_(0, len(sentences.ids) - 1)
+    own = there(special.reshape(-1), device)[segment]
+    inner = torch.where(starts < 0, own, sentences.ids[source].long())
+    side = segment // (_SLOTS + 2)
+    ids, positions, types, word = (torch.zeros(tokens, dtype=torch.long, device=device) for _ in range(4))
+    owner, at = (torch.full((tokens,), NOBODY, device=device) for _ in range(2))
+    ids[:total], types[:total] = inner, side % 2
+    positions[:total] = index - there(side_offsets, device)[side]
+    word[:total] = sentences.words[source].long() + MOST_SIDE * (segment % (_SLOTS + 2))
+    owner[:total] = there(unit.reshape(-1), device)[segment]
+    at[:total] = there(place.reshape(-1), device)[segment] + within
+    pieces = segments.length.sum(axis=2)
+    return Flat(ids, positions, types, there(ends, device), owner, at, word, side_offsets.reshape(-1, 2), pieces, total)
+
+
+@dataclass
+class Group:
+    """Rows of similar length, padded: which tokens (b, n) and (b, m), and which of these are there."""
+
+    rows: Array
+    places: tuple[Tensor, Tensor]
+    inside: tuple[Tensor, Tensor]
+
+
+def group(batch: Flat, rows: Array, device: str) -> Group:
+    """Pad some rows of a batch."""
+    places, inside = [], []
+    for side in (0, 1):
+        lengths = batch.lengths[rows, side]
+        along = torch.arange(max(1, int(lengths.max())), device=device)
+        mask = along < there(lengths, device)[:, None]
+        places.append(there(batch.offsets[rows, side] + 1, device)[:, None] + along * mask)
+        inside.append(mask)
+    return Group(rows, (places[0], places[1]), (inside[0], inside[1]))
+
+
+def by_length(lengths: Array, which: Array) -> list[Array]:
+    """Rows (numbers in `which`) in groups of similar length."""
+    kind = np.searchsorted(np.asarray(EDGES), lengths[which].max(axis=1))
+    return [which[kind == k] for k in range(len(EDGES)) if (kind == k).any()]
+
+
+def link_matrices(units: Units, which: Array, links: Tensor, sure: Tensor, sides: tuple[Group, Flat]) -> Tensor:
+    """Links of some units between their pieces, as they stand in rows of `Flat`: 2 sure, 1 possible; (k, n, m)."""
+    padded, batch = sides
+    device = links.device
+    counts = units.link_count[which]
+    total = int(counts.sum())
+    owner = torch.repeat_interleave(torch.arange(len(which), device=device), there(counts, str(device)), output_size=total)
+    first = there(np.cumsum(counts) - counts, str(device))
+    index = there(units.link_start[which], str(device))[owner] + torch.arange(total, device=device) - first[owner]
+    found = links[index].long()
+    found = torch.where(there(units.flipped[which], str(device))[owner][:, None], found.flip(1), found)
+    between = torch.zeros(len(which), MOST_SIDE, MOST_SIDE, dtype=torch.uint8, device=device)
+    between[owner, found[:, 0], found[:, 1]] = 1 + sure[index].to(torch.uint8)
+    source, target = (batch.word[place] % MOST_SIDE for place in padded.places)
+    n, m = source.shape[1], target.shape[1]
+    matrix = between.gather(1, source[:, :, None].expand(-1, -1, MOST_SIDE)).gather(2, target[:, None, :].expand(-1, n, m))
+    return matrix * (padded.inside[0][:, :, None] & padded.inside[1][:, None, :])

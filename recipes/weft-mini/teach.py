@@ -1,0 +1,383 @@
+"""Steps 5 and 6 of a next generation: a student learns from a frozen teacher, from links, and from pairs that are none.
+
+Every step is one pass over rows laid flat (`rows.py`). A null of constant similarity stands beside the words of the other
+sentence: what has no partner finds the null. Pairs that the teacher knows are learned by cross entropy with its
+probabilities in both directions; lines of two other languages with what it says by way of English; languages that it does
+not know by silver links, which are checked against the student in the second half; gold by its links. Some rows are no
+translations, or have a clause too much or too little, or hold two pairs.
+
+    python teach.py BUNDLE OUT --start FOLDER --teacher FOLDER --minutes 20
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from flatbert import Muon
+from looking import look
+from pretrain import loaded, masked, save
+from rows import (
+    AROUND, LINKED, MASK, MOST_SIDE, NOBODY, PIVOT, SPECIAL_TOKENS, TAUGHT, UNRELATED, Flat, Group, Segments, Units, by_length, flat, group,
+    link_matrices, there,
+)  # fmt: skip
+from similarity import both_ways_with_null
+from store import Array
+from supply import Supply
+from torch import Tensor
+
+SHARES = ("taught", "pivot", "silver", "joined", "gold")
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("bundle", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--start", type=Path, required=True, help="folder of the model to go on from")
+    parser.add_argument("--teacher", type=Path, required=True, help="folder of the model whose probabilities are learned")
+    parser.add_argument("--minutes", type=float, default=20)
+    parser.add_argument("--steps", type=int, default=0, help="so many steps instead of minutes")
+    parser.add_argument("--null", type=float, default=15.0, help="similarity of the null")
+    parser.add_argument("--shares", type=float, nargs=5, default=[0.55, 0.15, 0.24, 0.06, 0.0], help=" ".join(SHARES))
+    parser.add_argument("--modes", type=float, nargs=5, default=[0.68, 0.1, 0.08, 0.06, 0.08],
+                        help="plain, unrelated, added, cut, double")  # fmt: skip
+    parser.add_argument("--tokens", type=int, default=65_536)
+    parser.add_argument("--matrix-rate", type=float, default=0.003, help="of Muon; 0 leaves all to Adam")
+    parser.add_argument("--rate", type=float, default=6e-4)
+    parser.add_argument("--warmup", type=float, default=0.03)
+    parser.add_argument("--denoise", type=float, default=0.45, help="share of the run before silver links are checked")
+    parser.add_argument("--masking", type=float, default=0.1)
+    parser.add_argument("--unmasked", type=float, default=0.75, help="share of the run after which nothing is masked")
+    parser.add_argument("--hidden", type=float, default=0.0, help="share of tokens masked and not predicted")
+    parser.add_argument("--cross", type=float, default=0.5, help="weight of the cross entropy beside SO")
+    parser.add_argument("--stray", type=float, default=2.0, help="weight of links between words that have none")
+    parser.add_argument("--dropout", type=float, default=0.0)
+    parser.add_argument("--exponent", type=float, default=0.6, help="languages are drawn by size to this power")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--no-compile", action="store_true")
+    parser.add_argument("--look-seconds", type=float, default=240)
+    parser.add_argument("--wait", type=Path, help="begin when this file is there: the text may still be on its way")
+    return parser.parse_args()
+
+
+@dataclass
+class Batch:
+    """Rows for the student, rows for the teacher, rows of linked units (not encoded), and the units themselves."""
+
+    student: Flat
+    teacher: Flat | None
+    linked: Flat | None
+    units: Units
+    segments: Segments
+    mode: Array
+    first_row: Array  # of each unit, in `teacher` or `linked`
+
+
+def ahead(batches: Iterator[Batch], depth: int = 3) -> Iterator[Batch]:
+    """The same batches, made in a thread while others are trained on."""
+    with ThreadPoolExecutor(1) as thread:
+        waiting = deque(thread.submit(next, batches) for _ in range(depth))
+        while True:
+            yield waiting.popleft().result()
+            waiting.append(thread.submit(next, batches))
+
+
+def unit_rows(supply: Supply, units: Units, kinds: tuple[int, ...], used: Array) -> tuple[Segments, Array]:
+    """Rows of the units as they are; a pivot has two, with English second in one and first in the other."""
+    which = np.flatnonzero(np.isin(units.kind, kinds) & used)
+    twice = units.kind[which] == PIVOT
+    first = np.full(len(units), NOBODY)
+    first[which] = np.cumsum(1 + twice) - (1 + twice)
+    rows = Segments.empty(int((1 + twice).sum()))
+    direct, pivots = which[~twice], which[twice]
+    for side, sentences in enumerate((units.source, units.target)):
+        rows.put(first[direct], side, 0, supply.sentences, sentences[direct], direct)
+    rows.put(first[pivots], 0, 0, supply.sentences, units.source[pivots], pivots)
+    rows.put(first[pivots], 1, 0, supply.sentences, units.through[pivots], pivots)
+    rows.put(first[pivots] + 1, 0, 0, supply.sentences, units.through[pivots], pivots)
+    rows.put(first[pivots] + 1, 1, 0, supply.sentences, units.target[pivots], pivots)
+    return rows, first
+
+
+class Run:
+    """A training run by the clock or by steps."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.device = "cuda" if torch.cuda.is_available() else "cpu"
+        torch.manual_seed(options.seed)
+        torch.backends.cuda.matmul.allow_tf32 = True
+        self.model, teacher = loaded(options.start, self.device), loaded(options.teacher, self.device)
+        self.model.dropout = options.dropout
+        named = self.model.named_weights()
+        inner = {name for name, value in named.items() if ".layer." in name and value.ndim == 2 and options.matrix_rate}
+        others = [value for name, value in named.items() if name not in inner]
+        self.muon = Muon([named[name] for name in inner], lr=options.matrix_rate) if inner else None
+        self.adam = torch.optim.AdamW(
+            others, lr=options.rate, betas=(0.9, 0.98), weight_decay=0.0, fused=self.device == "cuda"
+        )
+        compiled = not options.no_compile
+        self.encode = torch.compile(self.model, dynamic=False) if compiled else self.model
+        self.teacher = torch.compile(teacher, dynamic=False) if compiled else teacher
+        self.predict = torch.compile(self._language_model, dynamic=False) if compiled else self._language_model
+        self.most_rows = options.tokens // 24
+        self.history: list[dict[str, object]] = []
+        self.warm()
+        while options.wait and not options.wait.exists():
+            time.sleep(0.2)
+        shares = dict(zip(SHARES, options.shares, strict=True))
+        self.supply = Supply(options.bundle, self.device, exponent=options.exponent, seed=options.seed, shares=shares)
+
+    def warm(self) -> None:
+        """Compile before the text is there."""
+        tokens, began = self.options.tokens, time.time()
+        if self.device == "cpu":
+            return
+        ids = torch.randint(5, 1000, (tokens,), device=self.device)
+        zeros = torch.zeros_like(ids)
+        ends = torch.full((self.row_count + 1,), tokens, dtype=torch.int32, device=self.device)
+        steps = torch.arange(0, tokens + 1, MOST_SIDE, dtype=torch.int32, device=self.device)
+        ends[: len(steps)] = steps
+        with torch.autocast(self.device, torch.bfloat16, enabled=self.device != "cpu"):
+            with torch.no_grad():
+                self.teacher(ids, zeros, zeros, ends)
+            states = self.encode(ids, zeros, zeros, ends)
+            if self.options.masking:
+                _, places, labels = masked(ids, self.options.masking, 1.0, self.model.shape.vocabulary)
+                loss = self.predict(states[places], labels)
+            else:
+                loss = states.float().mean()
+        loss.backward()
+        self.model.zero_grad(set_to_none=True)
+        torch.cuda.synchronize()
+        print(f"compiled in {time.time() - began:.0f} s", flush=True)
+
+    @property
+    def row_count(self) -> int:
+        """Rows of a flat batch, those of padding among them."""
+        return self.options.tokens // 10
+
+    def _language_model(self, states: Tensor, labels: Tensor) -> Tensor:
+        return F.cross_entropy(self.model.predictions(states).float(), labels)
+
+    def batches(self) -> Iterator[Batch]:
+        """Batches of the supply."""
+        tokens, supply = self.options.tokens, self.supply
+        for some, partners, mode in supply.batches(tokens, self.most_rows, self.options.modes):
+            segments, units = supply.segments(some, partners, mode)
+            student = flat(segments, supply.sentences, tokens=tokens, rows=self.row_count)
+            used = np.zeros(len(units), dtype=bool)
+            used[segments.unit[segments.unit >= 0]] = True
+            rows, first = unit_rows(supply, units, (TAUGHT, PIVOT), used)
+            teacher = flat(rows, supply.sentences, tokens=tokens, rows=self.row_count) if len(rows.start) else None
+            rows, first_linked = unit_rows(supply, units, (LINKED,), used)
+            size = int(rows.length.sum()) + 2 * AROUND * len(rows.start)
+            linked = flat(rows, supply.sentences, tokens=size, rows=len(rows.start)) if len(rows.start) else None
+            first = np.where(units.kind == LINKED, first_linked, first)
+            yield Batch(student, teacher, linked, units, segments, mode, first)
+
+    def train(self) -> None:
+        """Train until the time is over; look at dev sets and save on the way."""
+        options = self.options
+        batches = ahead(self.batches())
+        self.step(next(batches), 0.0, 0.0)
+        began = looked = logged = time.time()
+        limit, step, tokens = options.minutes * 60, 0, 0
+        sums, counted = torch.zeros(4, device=self.device), 0
+        progress = 0.0
+        while progress < 1:
+            rate = min(1.0, progress / options.warmup if options.warmup else 1.0) * (1 - progress)
+            batch = next(batches)
+            sums += self.step(batch, progress, rate)
+            tokens += batch.student.size
+            step += 1
+            if step in (1, 2, 3, 20) or step % 250 == 0:
+                losses = (sums / (step - counted)).tolist()
+                counted = step
+                sums.zero_()
+                if not sum(losses) < np.inf:
+                    raise SystemExit(f"the losses are {losses} at step {step}")
+                now = time.time()
+                print(f"step {step} {100 * progress:.1f} % {now - began:.0f} s lm, taught, linked, null "
+                      f"{' '.join(f'{loss:.3f}' for loss in losses)} {tokens / (now - logged):,.0f} tokens/s", flush=True)  # fmt: skip
+                tokens, logged = 0, now
+            if time.time() - looked > options.look_seconds:
+                self.look(step, progress)
+                looked = time.time()
+            progress = step / options.steps if options.steps else (time.time() - began) / limit
+        self.look(step, 1.0)
+
+    def look(self, step: int, progress: float) -> None:
+        """Scores on dev sets, and a checkpoint."""
+        scores = look(self.model, self.options.bundle / "dev", self.device, self.options.null)
+        print(f"  {json.dumps(scores)}", flush=True)
+        self.history.append({"step": step, "progress": progress, **scores})
+        report = {"history": self.history, "options": {k: str(v) for k, v in vars(self.options).items()}}
+        save(self.model, self.options.out, report)
+
+    def step(self, batch: Batch, progress: float, rate: float) -> Tensor:
+        """One step; returns the losses for the log."""
+        options = self.options
+        for each in self.adam.param_groups:
+            each["lr"] = options.rate * rate
+        for each in self.muon.param_groups if self.muon else ():
+            each["lr"] = options.matrix_rate * rate
+        taught = None
+        rows = batch.student
+        with torch.autocast(self.device, torch.bfloat16, enabled=self.device != "cpu"):
+            if batch.teacher is not None:
+                with torch.no_grad():
+                    read = batch.teacher
+                    taught = self.teacher(read.ids, read.positions, read.types, read.ends)
+            ids, language_model = rows.ids, torch.zeros((), device=self.device)
+            with_masks = options.masking and progress < options.unmasked
+            if with_masks:
+                ids, places, labels = masked(ids, options.masking, 1.0 if progress < 0.3 else 0.5, self.model.shape.vocabulary)
+            if options.hidden:
+                hidden = (torch.rand(len(ids), device=ids.device) < options.hidden) & (ids >= SPECIAL_TOKENS)
+                ids = ids.masked_fill(hidden, MASK)
+            states = self.encode(ids, rows.positions, rows.types, rows.ends)
+            if with_masks:
+                language_model = self.predict(states[places], labels)
+        losses = self.losses(batch, states, taught, progress)
+        weight = 1.0 if progress < 0.3 else 0.5
+        (weight * language_model + 2 * sum(loss for loss in losses)).backward()
+        torch.nn.utils.clip_grad_norm_([*self.adam.param_groups[0]["params"]], 1.0)
+        if self.muon:
+            self.muon.step()
+        self.adam.step()
+        self.model.zero_grad(set_to_none=True)
+        return torch.stack([language_model.detach(), *(loss.detach() for loss in losses)])
+
+    def losses(self, batch: Batch, states: Tensor, taught: Tensor | None, progress: float) -> list[Tensor]:
+        """Losses of taught rows, of linked rows and of words that have no partner, each a mean over pieces."""
+        kind = np.where(batch.mode == UNRELATED, TAUGHT, batch.units.kind[: len(batch.mode)])
+        sums = {name: torch.zeros(2, device=self.device) for name in ("taught", "linked", "null")}
+        for family in (TAUGHT, PIVOT, LINKED):
+            chosen = np.flatnonzero(kind == family)
+            for rows in by_length(batch.student.lengths, chosen) if len(chosen) else ():
+                padded = group(batch.student, rows, self.device)
+                logs = both_ways_with_null(states, padded, self.options.null)
+                if family == LINKED:
+                    found = self.linked(batch, padded, logs, progress)
+                else:
+                    found = {"taught": self.taught(batch, padded, logs, taught, family)}
+                for name, (loss, count) in found.items():
+                    sums[name] = sums[name] + torch.stack([loss, count])
+        total = sum(value[1] for value in sums.values()).clamp(min=1)  # type: ignore[union-attr]
+        return [value[0] / total for value in sums.values()]
+
+    def known(self, batch: Batch, padded: Group) -> tuple[Array, Tensor, Tensor]:
+        """Units that rows speak of; where each cell of the rows lies in their matrices; and whether it lies there."""
+        units = np.unique(batch.segments.unit[padded.rows])
+        units = units[units >= 0]
+        local = np.zeros(len(batch.units) + 1, dtype=np.int64)
+        local[units] = np.arange(len(units))
+        local = there(local, self.device)
+        owners = [batch.student.unit[places] for places in padded.places]
+        at = [batch.student.place[places].clamp(min=0) for places in padded.places]
+        valid = (owners[0][:, :, None] == owners[1][:, None, :]) & (owners[0] >= 0)[:, :, None]
+        valid = valid & padded.inside[0][:, :, None] & padded.inside[1][:, None, :]
+        base = local[owners[0].clamp(min=0)] * MOST_SIDE + at[0]
+        return units, base[:, :, None] * MOST_SIDE + at[1][:, None, :], valid
+
+    def spread(self, matrices: Tensor, index: Tensor, valid: Tensor) -> Tensor:
+        """Matrices of units (k, n, m) as those of rows (b, n, m)."""
+        k, n, m = matrices.shape
+        place = (index // (MOST_SIDE * MOST_SIDE) * n + index // MOST_SIDE % MOST_SIDE) * m + index % MOST_SIDE
+        return torch.where(valid, matrices.reshape(-1)[torch.where(valid, place, 0)], 0)
+
+    def taught(self, batch: Batch, padded: Group, logs: tuple[Tensor, ...], taught: Tensor | None, family: int) -> tuple[Tensor, Tensor]:
+        """Cross entropy with the teacher's probabilities in both directions; what is not there is the null's."""
+        units, index, valid = self.known(batch, padded)
+        forward, backward, null_forward, null_backward = logs
+        wanted = [torch.zeros_like(forward), torch.zeros_like(forward)]
+        if len(units):
+            assert taught is not None
+            with torch.no_grad():
+                wanted = [self.spread(each, index, valid) for each in self.probabilities(batch, units, taught, family)]
+        total = torch.zeros((), device=self.device)
+        for target, log, null, inside, axis in zip(
+            wanted, (forward, backward), (null_forward, null_backward), padded.inside, (2, 1), strict=True
+        ):
+            nothing = (1 - target.sum(axis)).clamp(min=0)
+            total = total - ((target * log).sum(axis) + nothing * null)[inside].sum()
+        return total, (padded.inside[0].sum() + padded.inside[1].sum()).float()
+
+    def probabilities(self, batch: Batch, units: Array, taught: Tensor, family: int) -> list[Tensor]:
+        """The teacher's probabilities for units, both of shape (k, n, m); those of a pivot go through English."""
+        assert batch.teacher is not None
+        read, null = batch.teacher, self.options.null
+        first = both_ways_with_null(taught, group(read, batch.first_row[units], self.device), null)[:2]
+        if family == TAUGHT:
+            return [log.exp() for log in first]
+        second = both_ways_with_null(taught, group(read, batch.first_row[units] + 1, self.device), null)[:2]
+        return [one.exp() @ two.exp() for one, two in zip(first, second, strict=True)]
+
+    def linked(self, batch: Batch, padded: Group, logs: tuple[Tensor, ...], progress: float) -> dict[str, tuple[Tensor, Tensor]]:
+        """SO, cross entropy and strays of rows whose links are known, and the null of words known to have none."""
+        options, supply = self.options, self.supply
+        assert batch.linked is not None
+        units, index, valid = self.known(batch, padded)
+        of_units = group(batch.linked, batch.first_row[units], self.device)
+        matrices = link_matrices(batch.units, units, supply.links, supply.sure, (of_units, batch.linked))
+        between = self.spread(matrices, index, valid)
+        forward, backward, null_forward, null_backward = logs
+        silver, full = self.of_rows(batch, padded)
+        guide, possible = between == 2, between == 1
+        if progress >= options.denoise:
+            guide = torch.where(silver[:, None, None], denoised(forward, backward, guide, batch.student, padded), guide)
+        allowed = (guide | possible).float()
+        links = guide.float()
+        total, count = torch.zeros((), device=self.device), torch.zeros((), device=self.device)
+        lone, lone_count = torch.zeros((), device=self.device), torch.zeros((), device=self.device)
+        for side, (log, null, axis) in enumerate(((forward, null_forward, 2), (backward, null_backward, 1))):
+            amount = links.sum(axis)
+            there_is = (amount > 0).float()
+            found = (log.exp() * allowed).sum(axis)
+            entropy = -(log * links).sum(axis) / amount.clamp(min=1)
+            total = total + (there_is * (1 - found) + options.cross * entropy * there_is).sum()
+            count = count + there_is.sum()
+            nobody = batch.student.unit[padded.places[side]] == NOBODY
+            alone = padded.inside[side] & (nobody | (full[:, None] & (allowed.sum(axis) == 0)))
+            lone = lone - (options.cross * null * alone).sum()
+            lone_count = lone_count + alone.sum()
+        stray = torch.where(silver, 0.5 * (progress >= options.denoise), 1.0)[:, None, None] * options.stray
+        agreed = 0.99 * torch.minimum(forward, backward).exp()
+        total = total - (stray * torch.log1p(-agreed) * (1 - allowed)).sum()
+        return {"linked": (total, count), "null": (lone, lone_count)}
+
+    def of_rows(self, batch: Batch, padded: Group) -> tuple[Tensor, Tensor]:
+        """Whether the links of rows are silver, and whether words without links are known to have none; (b,)."""
+        full = batch.units.unlinked_is_null[padded.rows]
+        starts = batch.units.link_start[padded.rows]
+        return there(starts < self.supply.silver_links, self.device), there(full, self.device)
+
+
+@torch.no_grad()
+def denoised(forward: Tensor, backward: Tensor, guide: Tensor, rows: Flat, padded: Group, keep: float = 0.05, add: float = 0.5) -> Tensor:
+    """Silver links that one direction believes in, and those that both are sure of, between whole words."""
+    strongest, weakest = torch.maximum(forward, backward).exp(), torch.minimum(forward, backward).exp()
+    same = [
+        ((words[:, :, None] == words[:, None, :]) & inside[:, :, None] & inside[:, None, :]).half()
+        for words, inside in ((rows.word[places], inside) for places, inside in zip(padded.places, padded.inside, strict=True))
+    ]
+
+    def whole(links: Tensor) -> Tensor:
+        return (same[0] @ links.half() @ same[1]) > 0
+
+    return (guide & whole(strongest > keep)) | whole(weakest > add)
+
+
+if __name__ == "__main__":
+    Run(arguments()).train()
