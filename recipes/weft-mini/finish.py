@@ -16,7 +16,10 @@ from shutil import copyfile
 from transformers import PreTrainedTokenizerFast
 
 LANGUAGES = """
-ar bg cs da de el en es et fa fi fr he hi hr hu id is it ja ko lt lv nl pl pt ro ru sl sv sw tr uk vi zh
+af am an ar as ast az ba be bg bn bo br bs ca ckb cs cy da de dz ee el en eo es et eu fa fi fo fr fy ga gd gl gn gu gv ha he
+hi hr hsb ht hu hy ia id ig ilo io is it ja jv ka kab kk km kn ko ku ky la lb lo lt lv mai mg mi mk ml mn mr ms mt my nb ne nl
+nn nso oc om or pa pl ps pt qu ro ru rw sc sd si sk sl sn so sq sr ss st su sv sw ta te tg th ti tk tl tn tr tt ug uk ur uz ve
+vi wo xh yi yo zh zu
 """
 
 
@@ -33,7 +36,7 @@ def main() -> None:
     ).save_pretrained(out)  # fmt: skip
     settings = {
         "layer": config["num_hidden_layers"], "joint": True, "max_length": config["max_position_embeddings"],
-        "method": "softmax", "threshold": 0.1, "languages": LANGUAGES.split(),
+        "method": "entmax", "threshold": 0.0, "alpha": 1.5, "null": 16.0, "languages": LANGUAGES.split(),
     }  # fmt: skip
     (out / "weft.json").write_text(json.dumps(settings, indent=2) + "\n")
 
