@@ -96,7 +96,9 @@ def main() -> None:
     wanted = [piece for c in unseen for piece in (c, f"##{c}")] + [piece for piece, _ in learned]
     added = [piece for piece in dict.fromkeys(wanted) if piece not in vocabulary]
     added = harmless(work, settings, added, known)
-    print(f"{len(added):,} pieces are new, {sum(is_han(piece[-1]) for piece in added):,} of them for Chinese characters")
+    print(
+        f"{len(added):,} pieces are new, {sum(is_han(piece[-1]) for piece in added):,} of them for Chinese characters"
+    )
     for piece in added[: SIZE - len(vocabulary)]:
         vocabulary[piece] = len(vocabulary)
     (work / "tokenizer.json").write_text(json.dumps(settings, ensure_ascii=False), encoding="utf-8")

@@ -16,10 +16,10 @@ from shutil import copyfile
 from transformers import PreTrainedTokenizerFast
 
 LANGUAGES = """
-af am an ar as ast az ba be bg bn bo br bs ca ckb cs cy da de dz ee el en eo es et eu fa fi fo fr fy ga gd gl gn gu gv ha he
-hi hr hsb ht hu hy ia id ig ilo io is it ja jv ka kab kk km kn ko ku ky la lb lo lt lv mai mg mi mk ml mn mr ms mt my nb ne nl
-nn nso oc om or pa pl ps pt qu ro ru rw sc sd si sk sl sn so sq sr ss st su sv sw ta te tg th ti tk tl tn tr tt ug uk ur uz ve
-vi wo xh yi yo zh zu
+af am an ar as ast az ba be bg bn bo br bs ca ckb cs cy da de dz ee el en eo es et eu fa fi fo fr fy ga gd gl gn gu gv
+ha he hi hr hsb ht hu hy ia id ig ilo io is it ja jv ka kab kk km kn ko ku ky la lb lo lt lv mai mg mi mk ml mn mr ms mt
+my nb ne nl nn nso oc om or pa pl ps pt qu ro ru rw sc sd si sk sl sn so sq sr ss st su sv sw ta te tg th ti tk tl tn tr
+tt ug uk ur uz ve vi wo xh yi yo zh zu
 """
 
 

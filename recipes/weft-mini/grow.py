@@ -24,7 +24,9 @@ def main() -> None:
     model, old_path, new_path, out = map(Path, sys.argv[1:5])
     old, new = (Tokenizer.from_file(str(path)) for path in (old_path, new_path))
     weights = load_file(model / "model.safetensors")
-    weights = {name if name.startswith(("bert.", "cls.")) else f"bert.{name}": value.float() for name, value in weights.items()}
+    weights = {
+        name if name.startswith(("bert.", "cls.")) else f"bert.{name}": value.float() for name, value in weights.items()
+    }
     table = weights[EMBEDDINGS]
     unknown, size, width = old.token_to_id("[UNK]"), new.get_vocab_size(), table.shape[1]
     generator = torch.Generator().manual_seed(1)
@@ -51,7 +53,10 @@ def main() -> None:
     for name, value in heads.items():
         weights.setdefault(name, value)
     weights["cls.predictions.bias"] = torch.zeros(size)
-    config = json.loads((model / "config.json").read_text()) | {"vocab_size": size, "architectures": ["BertForMaskedLM"]}
+    config = json.loads((model / "config.json").read_text()) | {
+        "vocab_size": size,
+        "architectures": ["BertForMaskedLM"],
+    }
     out.mkdir(parents=True, exist_ok=True)
     save_file({name: value.half().contiguous() for name, value in weights.items()}, out / "model.safetensors")
     (out / "config.json").write_text(json.dumps(config, indent=2))

@@ -42,7 +42,9 @@ def look(model: FlatBert, folder: Path, device: str, null: float) -> dict[str, f
     return {name: round(float(np.mean(values)), 4) for name, values in found.items()}
 
 
-def links_of(model: FlatBert, sentences: Sentences, sources: Array, targets: Array, device: str, null: float) -> list[set[tuple[int, int]]]:
+def links_of(
+    model: FlatBert, sentences: Sentences, sources: Array, targets: Array, device: str, null: float
+) -> list[set[tuple[int, int]]]:
     """Links between words for pairs of sentences."""
     rows = Segments.empty(len(sources))
     for side, which in enumerate((sources, targets)):
@@ -76,12 +78,16 @@ def gold_of(shard: dict[str, Array], numbers: Array) -> list[tuple[set[tuple[int
 
 def aer(links: list[set[tuple[int, int]]], gold: list[tuple[set[tuple[int, int]], set[tuple[int, int]]]]) -> float:
     """Alignment error rate in percent."""
-    both = [(len(a & sure) + len(a & possible), len(a) + len(sure)) for a, (sure, possible) in zip(links, gold, strict=True)]
+    both = [
+        (len(a & sure) + len(a & possible), len(a) + len(sure)) for a, (sure, possible) in zip(links, gold, strict=True)
+    ]
     right, all_of_them = np.sum(both, axis=0)
     return float(100 * (1 - right / all_of_them))
 
 
-def content_f1(links: list[set[tuple[int, int]]], gold: list[tuple[set[tuple[int, int]], set[tuple[int, int]]]]) -> float:
+def content_f1(
+    links: list[set[tuple[int, int]]], gold: list[tuple[set[tuple[int, int]], set[tuple[int, int]]]]
+) -> float:
     """F1 in percent over links between words that both have a gold link."""
     right = guessed = wanted = 0
     for found, (_, true) in zip(links, gold, strict=True):

@@ -1,8 +1,8 @@
 """Step 1: raw parallel text to words.
 
 Reads `DATA/train/LANG-en.tsv.xz` (foreign, English, corpus) and writes `WORK/words/LANG.tsv`: both sides cut into words
-as `weft align --raw` cuts them, one pair a line. Corpora that come cut into words keep their own words. Of languages that
-have far more software text than other text, a share of it is kept.
+as `weft align --raw` cuts them, one pair a line. Corpora that come cut into words keep their own words. Four languages
+have far more software text than other text: only a share of it is kept.
 
     python prepare.py DATA WORK [LANG ...]
 """
@@ -25,7 +25,16 @@ MOST_WORDS = 100
 CUT_CORPORA = {"kftt-30k", "small-parallel-enja", "coursera-subs"}
 CHARACTERS_A_BLANK = 6
 # Software, of which the largest languages have so much that prose would be drowned.
-SOFTWARE = {"debian-mo", "debian-mo2", "libreoffice", "mdn-web-docs", "python-docs", "django-docs", "kubernetes-docs", "godot"}
+SOFTWARE = {
+    "debian-mo",
+    "debian-mo2",
+    "libreoffice",
+    "mdn-web-docs",
+    "python-docs",
+    "django-docs",
+    "kubernetes-docs",
+    "godot",
+}
 LARGE, SOFTWARE_KEPT = ("ja", "zh", "fr", "de"), 0.3
 
 

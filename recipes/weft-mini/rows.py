@@ -1,9 +1,9 @@
 """Rows of tokens for training, made of sentences that lie on the GPU.
 
 A unit is a pair of sentences with what is known about its links: a teacher reads it, or there are links. A row is what
-the student reads: a unit as it is, one side of it with a sentence that has nothing to do with it, with such a sentence
-added, with a part cut out, or two units one after the other. Every token of a row knows its unit and its place in it, so
-what is known about the unit tells what the token should find: another token, or nothing.
+the student reads: a unit as it is, one side of it with an unrelated sentence, with such a sentence added, with a part
+cut out, or two units one after the other. Every token of a row knows its unit and its place there, so what is known
+about the unit tells what the token should find: another token, or nothing.
 """
 
 from __future__ import annotations
@@ -128,7 +128,8 @@ def flat(segments: Segments, sentences: Sentences, *, tokens: int, rows: int) ->
     found = np.concatenate([side_offsets[::2], [total], np.arange(total + MOST_SIDE, tokens, MOST_SIDE)])
     ends = np.full(rows + 1, tokens, dtype=np.int32)
     ends[: len(found)] = found
-    assert total <= tokens and len(found) <= rows + 1, "a batch is too large"
+    assert total <= tokens, "a batch has too many tokens"
+    assert len(found) <= rows + 1, "a batch has too many rows"
     assert np.diff(ends).max() <= 2 * MOST_SIDE, "a row is longer than attention expects"
 
     width = there(lengths.reshape(-1), device)
@@ -185,7 +186,9 @@ def link_matrices(units: Units, which: Array, links: Tensor, sure: Tensor, sides
     device = links.device
     counts = units.link_count[which]
     total = int(counts.sum())
-    owner = torch.repeat_interleave(torch.arange(len(which), device=device), there(counts, str(device)), output_size=total)
+    owner = torch.repeat_interleave(
+        torch.arange(len(which), device=device), there(counts, str(device)), output_size=total
+    )
     first = there(np.cumsum(counts) - counts, str(device))
     index = there(units.link_start[which], str(device))[owner] + torch.arange(total, device=device) - first[owner]
     found = links[index].long()
@@ -194,5 +197,7 @@ def link_matrices(units: Units, which: Array, links: Tensor, sure: Tensor, sides
     between[owner, found[:, 0], found[:, 1]] = 1 + sure[index].to(torch.uint8)
     source, target = (batch.word[place] % MOST_SIDE for place in padded.places)
     n, m = source.shape[1], target.shape[1]
-    matrix = between.gather(1, source[:, :, None].expand(-1, -1, MOST_SIDE)).gather(2, target[:, None, :].expand(-1, n, m))
+    matrix = between.gather(1, source[:, :, None].expand(-1, -1, MOST_SIDE)).gather(
+        2, target[:, None, :].expand(-1, n, m)
+    )
     return matrix * (padded.inside[0][:, :, None] & padded.inside[1][:, None, :])

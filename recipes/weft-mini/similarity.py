@@ -24,7 +24,7 @@ def both_ways(states: Tensor, group: Group) -> tuple[Tensor, Tensor]:
 
 
 def both_ways_with_null(states: Tensor, group: Any, null: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Log probabilities source to target and back (b, n, m), and of finding nothing, of source (b, n) and target (b, m)."""
+    """Log probabilities with a null: source to target and back (b, n, m), and of the null, (b, n) and (b, m)."""
     source, target = (states[place].float() for place in group.places)
     similarity = source @ target.transpose(1, 2) / TEMPERATURE
     valid = group.inside[0][:, :, None] & group.inside[1][:, None, :]

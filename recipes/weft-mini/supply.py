@@ -11,7 +11,19 @@ from pathlib import Path
 import numpy as np
 import torch
 from rows import (
-    ADDED, CUT, DOUBLE, LINKED, MOST_PIECES, NOBODY, PIVOT, PLAIN, TAUGHT, UNRELATED, Segments, Sentences, Units,
+    ADDED,
+    CUT,
+    DOUBLE,
+    LINKED,
+    MOST_PIECES,
+    NOBODY,
+    PIVOT,
+    PLAIN,
+    TAUGHT,
+    UNRELATED,
+    Segments,
+    Sentences,
+    Units,
 )  # fmt: skip
 from store import Array, read
 
@@ -68,7 +80,9 @@ class Supply:
         self.sentences = Sentences([shard for shard in shards.values() if "lengths" in shard], device)
         linked = [shard for shard in shards.values() if "links" in shard]
         flat = np.concatenate([shard["links"] for shard in linked]) if linked else np.zeros((1, 2), dtype=np.uint8)
-        sure = [shard.get("sure", np.ones(len(shard["links"]), dtype=bool)) for shard in linked] or [np.ones(1, dtype=bool)]
+        sure = [shard.get("sure", np.ones(len(shard["links"]), dtype=bool)) for shard in linked] or [
+            np.ones(1, dtype=bool)
+        ]
         self.links = torch.from_numpy(flat).to(device)
         self.sure = torch.from_numpy(np.concatenate(sure)).to(device)
         # Silver links come first in the table.
@@ -118,7 +132,9 @@ class Supply:
             else:
                 numbers = self._first[path] + np.arange(len(shard["lengths"]))
                 joined = path.stem.startswith("joined-")
-                pool = Pool("joined" if joined else "gold", LINKED, numbers[::2], numbers[1::2], starts, counts, not joined)
+                pool = Pool(
+                    "joined" if joined else "gold", LINKED, numbers[::2], numbers[1::2], starts, counts, not joined
+                )
             self.pools.append(pool)
         self.pools = [pool.kept(lengths) for pool in self.pools]
         self.taught = taught
@@ -239,24 +255,32 @@ class Supply:
         rows.put(which, 1, 1, sentences, partners.target[which], second)
         return rows, units + partners[which]
 
-    def batches(self, tokens: int, most_rows: int, modes: Sequence[float], at_once: int = 120_000) -> Iterator[tuple[Units, Units, Array]]:
+    def batches(
+        self, tokens: int, most_rows: int, modes: Sequence[float], at_once: int = 120_000
+    ) -> Iterator[tuple[Units, Units, Array]]:
         """Units, partners and modes that fill a batch of the student's and of the teacher's tokens."""
         lengths = self.sentences.lengths
         while True:
             units, partners = self.draw(at_once)
             mode = self.modes(units, partners, modes)
             own, other = (lengths[u.source] + lengths[u.target] for u in (units, partners))
-            student = own + 4 + np.where(mode == DOUBLE, other, 0) + np.where(mode == ADDED, lengths[partners.target], 0)
+            student = (
+                own + 4 + np.where(mode == DOUBLE, other, 0) + np.where(mode == ADDED, lengths[partners.target], 0)
+            )
             student = np.where(mode == UNRELATED, lengths[units.source] + lengths[partners.target] + 4, student)
             teacher = own + 4 + np.where(mode == DOUBLE, other + 4, 0)
             teacher = np.where(mode == UNRELATED, 0, teacher) * (1 + (units.kind == PIVOT))
-            through = np.where(units.through >= 0, lengths[units.through], 0) * 2 + np.where(
-                (partners.through >= 0) & (mode == DOUBLE), lengths[partners.through], 0) * 2
+            through = (
+                np.where(units.through >= 0, lengths[units.through], 0) * 2
+                + np.where((partners.through >= 0) & (mode == DOUBLE), lengths[partners.through], 0) * 2
+            )
             teacher = np.where(units.kind == LINKED, 0, teacher + through + 8)
             ends = np.stack([np.cumsum(student), np.cumsum(teacher)])
             first, base = 0, np.zeros(2, dtype=np.int64)
             while True:
-                last = min(*(int(np.searchsorted(ends[k], base[k] + tokens, side="right")) for k in (0, 1)), first + most_rows)
+                last = min(
+                    *(int(np.searchsorted(ends[k], base[k] + tokens, side="right")) for k in (0, 1)), first + most_rows
+                )
                 if last >= len(units):
                     break
                 which = np.arange(first, last)
@@ -265,5 +289,10 @@ class Supply:
 
 
 def _is_used(name: str, shares: dict[str, float]) -> bool:
-    needs = {"taught": ("taught",), "lines": ("taught", "pivot", "silver"), "silver": ("silver",), "gold": ("gold", "joined")}
+    needs = {
+        "taught": ("taught",),
+        "lines": ("taught", "pivot", "silver"),
+        "silver": ("silver",),
+        "gold": ("gold", "joined"),
+    }
     return any(shares.get(share) for share in needs[name])

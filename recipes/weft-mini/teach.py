@@ -1,10 +1,10 @@
 """Steps 5 and 6 of a next generation: a student learns from a frozen teacher, from links, and from pairs that are none.
 
-Every step is one pass over rows laid flat (`rows.py`). A null of constant similarity stands beside the words of the other
-sentence: what has no partner finds the null. Pairs that the teacher knows are learned by cross entropy with its
-probabilities in both directions; lines of two other languages with what it says by way of English; languages that it does
-not know by silver links, which are checked against the student in the second half; gold by its links. Some rows are no
-translations, or have a clause too much or too little, or hold two pairs.
+Every step is one pass over rows laid flat (`rows.py`). A null of constant similarity stands beside the words of the
+other sentence: what has no partner finds the null. Pairs that the teacher knows are learned by cross entropy with its
+probabilities in both directions; lines of two other languages by what it says of both with English; languages that it
+does not know by silver links, which are checked against the student in the second half; gold by its links. Some rows
+are no translations, or have a clause too much or too little, or hold two pairs.
 
     python teach.py BUNDLE OUT --start FOLDER --teacher FOLDER --minutes 20
 """
@@ -27,8 +27,24 @@ from flatbert import Muon
 from looking import look
 from pretrain import loaded, masked, save
 from rows import (
-    AROUND, LINKED, MASK, MOST_SIDE, NOBODY, PIVOT, SPECIAL_TOKENS, TAUGHT, UNRELATED, Flat, Group, Segments, Units, by_length, flat, group,
-    link_matrices, there,
+    AROUND,
+    LINKED,
+    MASK,
+    MOST_SIDE,
+    NOBODY,
+    PIVOT,
+    SPECIAL_TOKENS,
+    TAUGHT,
+    UNRELATED,
+    Flat,
+    Group,
+    Segments,
+    Units,
+    by_length,
+    flat,
+    group,
+    link_matrices,
+    there,
 )  # fmt: skip
 from similarity import both_ways_with_null
 from store import Array
@@ -44,7 +60,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("bundle", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--start", type=Path, required=True, help="folder of the model to go on from")
-    parser.add_argument("--teacher", type=Path, required=True, help="folder of the model whose probabilities are learned")
+    parser.add_argument(
+        "--teacher", type=Path, required=True, help="folder of the model whose probabilities are learned"
+    )
     parser.add_argument("--minutes", type=float, default=20)
     parser.add_argument("--steps", type=int, default=0, help="so many steps instead of minutes")
     parser.add_argument("--null", type=float, default=15.0, help="similarity of the null")
@@ -208,8 +226,9 @@ class Run:
                 if not sum(losses) < np.inf:
                     raise SystemExit(f"the losses are {losses} at step {step}")
                 now = time.time()
-                print(f"step {step} {100 * progress:.1f} % {now - began:.0f} s lm, taught, linked, null "
-                      f"{' '.join(f'{loss:.3f}' for loss in losses)} {tokens / (now - logged):,.0f} tokens/s", flush=True)  # fmt: skip
+                shown = " ".join(f"{loss:.3f}" for loss in losses)
+                speed = f"{tokens / (now - logged):,.0f} tokens/s"
+                print(f"step {step} {100 * progress:.1f} % {now - began:.0f} s, losses {shown}, {speed}", flush=True)
                 tokens, logged = 0, now
             if time.time() - looked > options.look_seconds:
                 self.look(step, progress)
@@ -242,7 +261,9 @@ class Run:
             ids, language_model = rows.ids, torch.zeros((), device=self.device)
             with_masks = options.masking and progress < options.unmasked
             if with_masks:
-                ids, places, labels = masked(ids, options.masking, 1.0 if progress < 0.3 else 0.5, self.model.shape.vocabulary)
+                ids, places, labels = masked(
+                    ids, options.masking, 1.0 if progress < 0.3 else 0.5, self.model.shape.vocabulary
+                )
             if options.hidden:
                 hidden = (torch.rand(len(ids), device=ids.device) < options.hidden) & (ids >= SPECIAL_TOKENS)
                 ids = ids.masked_fill(hidden, MASK)
@@ -293,11 +314,13 @@ class Run:
 
     def spread(self, matrices: Tensor, index: Tensor, valid: Tensor) -> Tensor:
         """Matrices of units (k, n, m) as those of rows (b, n, m)."""
-        k, n, m = matrices.shape
+        _, n, m = matrices.shape
         place = (index // (MOST_SIDE * MOST_SIDE) * n + index // MOST_SIDE % MOST_SIDE) * m + index % MOST_SIDE
         return torch.where(valid, matrices.reshape(-1)[torch.where(valid, place, 0)], 0)
 
-    def taught(self, batch: Batch, padded: Group, logs: tuple[Tensor, ...], taught: Tensor | None, family: int) -> tuple[Tensor, Tensor]:
+    def taught(
+        self, batch: Batch, padded: Group, logs: tuple[Tensor, ...], taught: Tensor | None, family: int
+    ) -> tuple[Tensor, Tensor]:
         """Cross entropy with the teacher's probabilities in both directions; what is not there is the null's."""
         units, index, valid = self.known(batch, padded)
         forward, backward, null_forward, null_backward = logs
@@ -324,7 +347,9 @@ class Run:
         second = both_ways_with_null(taught, group(read, batch.first_row[units] + 1, self.device), null)[:2]
         return [one.exp() @ two.exp() for one, two in zip(first, second, strict=True)]
 
-    def linked(self, batch: Batch, padded: Group, logs: tuple[Tensor, ...], progress: float) -> dict[str, tuple[Tensor, Tensor]]:
+    def linked(
+        self, batch: Batch, padded: Group, logs: tuple[Tensor, ...], progress: float
+    ) -> dict[str, tuple[Tensor, Tensor]]:
         """SO, cross entropy and strays of rows whose links are known, and the null of words known to have none."""
         options, supply = self.options, self.supply
         assert batch.linked is not None
@@ -365,12 +390,16 @@ class Run:
 
 
 @torch.no_grad()
-def denoised(forward: Tensor, backward: Tensor, guide: Tensor, rows: Flat, padded: Group, keep: float = 0.05, add: float = 0.5) -> Tensor:
+def denoised(
+    forward: Tensor, backward: Tensor, guide: Tensor, rows: Flat, padded: Group, keep: float = 0.05, add: float = 0.5
+) -> Tensor:
     """Silver links that one direction believes in, and those that both are sure of, between whole words."""
     strongest, weakest = torch.maximum(forward, backward).exp(), torch.minimum(forward, backward).exp()
     same = [
         ((words[:, :, None] == words[:, None, :]) & inside[:, :, None] & inside[:, None, :]).half()
-        for words, inside in ((rows.word[places], inside) for places, inside in zip(padded.places, padded.inside, strict=True))
+        for words, inside in (
+            (rows.word[places], inside) for places, inside in zip(padded.places, padded.inside, strict=True)
+        )
     ]
 
     def whole(links: Tensor) -> Tensor:

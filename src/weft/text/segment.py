@@ -31,7 +31,7 @@ _ELIDING = frozenset({"fr", "fra", "fre", "it", "ita", "ca", "cat", "oc", "oci",
 _HAN = r"\u3005-\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _KANA = r"\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fd-\u30ff\u31f0-\u31ff\uff66-\uff6f\uff71-\uff9d"
 _THAI = r"\u0e01-\u0e3a\u0e40-\u0e4e"
-_MYANMAR = r"\u1000-\u102a\u103f\u1040-\u1055\u105a-\u105d\u1061\u1065\u1066\u106e-\u1070\u1075-\u1081\u108e\uaa60-\uaa7a"
+_MYANMAR = r"\u1000-\u102a\u103f-\u1055\u105a-\u105d\u1061\u1065\u1066\u106e-\u1070\u1075-\u1081\u108e\uaa60-\uaa7a"
 _KHMER = r"\u1780-\u17b3\u17d7\u17dc\u17e0-\u17e9"
 _LAO = r"\u0e81-\u0eb0\u0eb2\u0eb3\u0ebd-\u0ec6\u0ed0-\u0edf"
 _TIBETAN = r"\u0f00\u0f0b\u0f0c\u0f20-\u0f33\u0f40-\u0f6c\u0f88-\u0f8c"
@@ -41,9 +41,9 @@ _CUT_BY_SYLLABLE = f"{_MYANMAR}{_KHMER}{_LAO}{_TIBETAN}"
 _CUT_BY_DICTIONARY = rf"{_HAN}{_KANA}\u30fc\uff70\uff9e\uff9f{_THAI}{_HANGUL}{_CUT_BY_SYLLABLE}"
 _HAS_KANA, _HAS_HAN, _HAS_THAI = (re.compile(f"[{script}]") for script in (_KANA, _HAN, _THAI))
 _HAS_SYLLABLES = re.compile(f"[{_CUT_BY_SYLLABLE}]")
-# Where a syllable begins, as far as letters tell. Burmese: at a consonant that is neither killed (asat) nor stacked; Khmer
-# and Lao: at a consonant with a vowel of its own, or one that cannot close the syllable before it, and in Lao at a vowel
-# that is written first; Tibetan: after a tsheg.
+# Where a syllable begins, as far as letters tell. Burmese: at a consonant that is neither killed (asat) nor stacked.
+# Khmer and Lao: at a consonant with a vowel of its own, or one that cannot close the syllable before it; in Lao also at
+# a vowel that is written first. Tibetan: after a tsheg.
 _SYLLABLE = re.compile(
     r"(?<!\u1039)[\u1000-\u102a\u103f\u1040-\u1055](?!\u1037?[\u1039\u103a])"
     r"|(?<!\u17d2)[\u1780-\u17b3](?=[\u17b4-\u17d3])|(?<![\u17b4-\u17d3])[\u1780-\u17b3\u17e0-\u17e9]"
@@ -260,9 +260,9 @@ def _thai() -> Segmenter:
 
 @cache
 def _syllables() -> Segmenter:
-    """Burmese, Khmer, Lao and Tibetan by syllable: no dictionary is small enough, and a whole line as one word is no use."""
+    """Cut Burmese, Khmer, Lao and Tibetan by syllable: without blanks a whole line would be one word."""
 
-    def tokens(text: str) -> Iterable[Span]:
+    def tokens(text: str) -> Iterable[Offsets]:
         return pairwise((0, *(begin.start() for begin in _SYLLABLE.finditer(text)), len(text)))
 
     return _by_dictionary(tokens)
