@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.resources import files
 
 import pytest
 
@@ -191,8 +192,8 @@ def test_every_method_runs(weft, tiny_bert, method, heuristic):
     [
         (["--model", "nowhere/to-be-found"], 1, "weft: cannot load the model nowhere/to-be-found: "),
         (["--model", "MODEL", "--layer", "9"], 2, "weft: layer 9 is not there: "),
-        (["--threshold", "1.5"], 2, "weft: `threshold` must be between 0 and 1, got 1.5.\n"),
-        (["--alpha", "0"], 2, "weft: `alpha` must be at least 1"),
+        (["--threshold", "1.5"], 2, "weft: --threshold must be between 0 and 1, got 1.5.\n"),
+        (["--alpha", "0"], 2, "weft: --alpha must be at least 1"),
         (["--method", "magic"], 2, "'magic'"),
         (["--model", "MODEL", "--device", "cuda"], 2, "weft: no CUDA device was found. Set --device to cpu or auto.\n"),
         (["--batch-tokens", "0"], 2, "batch-tokens"),
@@ -299,9 +300,13 @@ def test_nothing_is_left_in_the_home_folder(weft, tmp_path):
 
 
 def test_a_null_leaves_what_does_not_beat_it_without_links(weft):
-    assert weft("align", "--null", "-1000", stdin=GOOD).stdout == weft("align", stdin=GOOD).stdout != "\n"
+    off = weft("align", "--null", "off", stdin=GOOD).stdout
+    assert weft("align", "--null", "-1000", stdin=GOOD).stdout == off != "\n"
     assert weft("align", "--null", "1000", stdin=GOOD).stdout == "\n"
-    assert weft("align", "--null", "off", "--scores", stdin=GOOD).stdout == weft("align", "--scores", stdin=GOOD).stdout
+    own = json.loads((files("weft") / "models" / "weft-mini" / "weft.json").read_text())["null"]
+    scored = weft("align", "--scores", stdin=GOOD).stdout
+    assert weft("align", "--null", str(own), "--scores", stdin=GOOD).stdout == scored
+    assert weft("align", "--null", "off", "--scores", stdin=GOOD).stdout != scored
     wrong = weft("align", "--null", "nothing", stdin=GOOD)
     assert wrong.returncode == 2
     assert "expected a number or off, got 'nothing'" in wrong.stderr

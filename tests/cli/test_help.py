@@ -19,7 +19,7 @@ COMMANDS = [
 GROUPED = {
     "align": {"Output", "Model", "Links", "Text", "Large runs"},
     "view": {"Output", "Model", "Links", "Text"},
-    "train": {"Output", "Model", "Run", "Data"},
+    "train": {"Output", "Model", "Run", "Data", "Text"},
     "filter": {"What to keep (one of them)", "Output", "Model", "Links", "Text"},
 }
 
@@ -56,7 +56,7 @@ def test_a_few_options_need_no_headings(weft):
         ("align", "--threshold C", "the model's own, or the method's"),
         ("align", "--alpha A", "1.5"),
         ("serve", "--port N", "8080; 0<=x<=65535"),
-        ("train", "--learning-rate RATE", "2e-5"),
+        ("train", "--learning-rate RATE", "by the base"),
         ("project", "--label-column N", "the last; x>=1"),
     ],
 )

@@ -74,7 +74,7 @@ def furnish(folder: Path) -> None:
         (folder / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
     (folder / "silver.links").write_text("0-0\n" * 3)
     (folder / "corpus").mkdir()
-    for name in ("pairs.tsv", "corpus/1.tsv.gz", "corpus/2.tsv.gz"):
+    for name in ("pairs.tsv", "text.tsv", "corpus/1.tsv.gz", "corpus/2.tsv.gz"):
         text = "".join(pairs).replace(" ||| ", "\t").encode()
         (folder / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
     for copy, original in {

@@ -123,7 +123,7 @@ def project(
     device: DeviceOption = "auto",
     strict: StrictOption = False,
 ) -> None:
-    """Carry labels to the other side of sentence pairs, or a document's formatting to its translation.
+    """Carry labels, or a document's formatting, to its translation.
 
     Labels stand in CoNLL columns, as spans in JSONL, or as tags in the text. Documents are HTML, Markdown, DOCX,
     XLIFF and TMX.

@@ -129,7 +129,7 @@ def train(
         bool, typer.Option("--overwrite", help="Replace a model in the output folder.", rich_help_panel=OUTPUT)
     ] = False,
 ) -> None:
-    """Train an encoder to align words better on your text, with your links, or in a new language.
+    """Train an encoder on your text, your links or a new language.
 
     Example: weft train de-en.txt --model weft-mini --output my-model --dev dev/de-en
     """
@@ -153,8 +153,9 @@ def train(
         "seed": seed,
     }
     try:
-        settings = _settings(config, given)
         from weft.training.loop import train as run
+
+        settings = _settings(config, given)
     except ModuleNotFoundError as error:
         raise MissingExtraError("torch", "Training") from error
     with _progress() as report:

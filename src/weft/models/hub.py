@@ -6,9 +6,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
-from weft.errors import WeftError, first_line
+from weft.errors import MissingExtraError, WeftError, first_line
 from weft.models.files import CONFIG_FILE
 
 # No pickles, no other frameworks' weights, and nothing of a repository's subfolders.
@@ -54,6 +55,8 @@ def download(name: str, options: HubOptions) -> Path:
         cached = cached_folder(name, options.revision)
         if cached is not None:
             return cached
+        if find_spec("torch") is None:  # most models on the hub need it, and nobody can look at this one
+            raise MissingExtraError("torch", f"The model {name}") from error
         reason = "it is not on this machine, and the hub was not asked or did not answer."
         raise WeftError(f"cannot load the model {name}: {reason} {_ADVICE}") from error
     except (OSError, ValueError) as error:  # the hub's own errors are of these kinds

@@ -48,7 +48,7 @@ class RememberingEncoder:
         self._encoder = encoder
         self.source, self.layer, self.joint = encoder.source, encoder.layer, encoder.joint
         self.runs_in_torch, self.device_name = encoder.runs_in_torch, encoder.device_name
-        self.tokenize = encoder.tokenize
+        self.tokenize, self.save_changes = encoder.tokenize, encoder.save_changes
         self.long_sentences = encoder.long_sentences
         # Requests are small, and the memory is made for one thread.
         self.pace = replace(encoder.pace, chunks_at_once=1, threads=False)

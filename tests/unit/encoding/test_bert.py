@@ -141,7 +141,7 @@ def test_missing_and_damaged_files_end_in_a_sentence(tiny_bert, tmp_path, file, 
     if content is not None:
         (broken / file).write_bytes(content)
     assert read_bert(broken) is None
-    with pytest.raises(WeftError, match=r"cannot load|tokenizer"):
+    with pytest.raises(WeftError, match=r"cannot load|tokenizer|config\.json: expected"):
         Aligner.from_pretrained(broken, layer=1, device="cpu").align("das ist", "that is")
 
 

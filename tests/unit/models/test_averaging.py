@@ -12,8 +12,8 @@ from safetensors.torch import load_file, save_file
 from models import make_model
 from weft import Aligner
 from weft.errors import SettingError, WeftError
+from weft.extraction.calibration import Calibration
 from weft.extraction.settings import ExtractionSettings
-from weft.extraction.words import Calibration
 from weft.models import average
 from weft.models.settings import ModelSettings
 

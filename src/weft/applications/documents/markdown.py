@@ -64,6 +64,8 @@ class MarkdownDocument:
 
     def _misread(self, written: str, pieces: Sequence[Piece]) -> set[int]:
         """Elements that a reader would not see as such, because of the characters around their signs."""
+        if written.startswith("~~~"):  # two that begin a line together would open a block of code
+            return {id(element) for element, _ in _texts(pieces) if element.name == "s"}
         [token] = [token for token in self._parser.parseInline(written) if token.type == "inline"]
         read = _markup(token)
         seen = [(item.name, "".join(read.text[item.start : item.end].split())) for item in read.elements]

@@ -45,6 +45,7 @@ def elements(document: MarkdownDocument) -> Counter[str]:
 @settings(deadline=None)
 @given(trees(st.sampled_from(sorted(SIGNS)), st.just("image")), targets, links)
 @example(["w", ("strong", ["a"])], "x", set())
+@example(["w", ("s", ["a"]), ("s", ["a"])], "x", set())
 def test_every_element_is_in_the_result_or_named(items, target, pairs):
     source = written(items)
     document = MarkdownDocument(source.encode(), "text", Languages())
