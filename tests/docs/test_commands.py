@@ -74,7 +74,10 @@ def furnish(folder: Path) -> None:
         (folder / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
     (folder / "silver.links").write_text("0-0\n" * 3)
     (folder / "corpus").mkdir()
-    for name in ("pairs.tsv", "text.tsv", "corpus/1.tsv.gz", "corpus/2.tsv.gz"):
+    (folder / "text.tsv").write_text("".join(swapped).replace(" ||| ", "\t"), "utf-8")
+    # A script that weft-mini has no pieces for.
+    (folder / "iu-en.txt").write_text("".join(f"ᐃᓄᒃ ᐅᖃᓕᒫᖅᐳᖅ {k} ||| a person reads {k}\n" for k in range(12)), "utf-8")
+    for name in ("pairs.tsv", "corpus/1.tsv.gz", "corpus/2.tsv.gz"):
         text = "".join(pairs).replace(" ||| ", "\t").encode()
         (folder / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
     for copy, original in {
