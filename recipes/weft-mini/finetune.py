@@ -86,7 +86,9 @@ class Finetuning:
         total, linked = torch.zeros((), device=self.device), torch.zeros((), device=self.device)
         for group in batch.groups:
             forward, backward = both_ways(states, group)
-            guide = denoised(forward, backward, group) if silver else group.guide
+            guide = group.guide
+            if silver:
+                guide = denoised(forward, backward, guide, group.words, group.inside)
             if self.options.possible == "sure":
                 guide = guide | group.possible
             loss, count = alignment_loss(

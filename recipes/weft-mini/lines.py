@@ -17,10 +17,11 @@ from collections.abc import Iterator
 from multiprocessing import Pool
 from pathlib import Path
 
+from store import WHOLE_KOREAN
+
 from weft.text.segment import segmenter_for
 
 MOST_WORDS = 100
-WHOLE_KOREAN = "ko-whole"
 
 
 def prepare(task: tuple[Path, Path]) -> str:

@@ -14,9 +14,10 @@ import argparse
 import json
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -29,6 +30,8 @@ from similarity import TEMPERATURE, both_ways
 from torch import Tensor
 
 EDGES = (16, 32, 64, 128)
+
+Item = TypeVar("Item")
 
 
 def arguments() -> argparse.Namespace:
@@ -117,7 +120,7 @@ class Supply:
         return pairs[np.cumsum(self.corpus.lengths[pairs].sum(axis=1) + 4) <= self.gold_tokens]
 
 
-def ahead(batches: Iterator[FlatBatch], depth: int = 3) -> Iterator[FlatBatch]:
+def ahead(batches: Iterator[Item], depth: int = 3) -> Iterator[Item]:
     """The same batches, made in a thread while others are trained on."""
     with ThreadPoolExecutor(1) as thread:
         waiting = deque(thread.submit(next, batches) for _ in range(depth))
@@ -191,18 +194,25 @@ def distillation_loss(
 
 
 @torch.no_grad()
-def denoised(forward: Tensor, backward: Tensor, group: Group, keep: float = 0.05, add: float = 0.5) -> Tensor:
-    """Silver links that one direction believes in, and those that both are sure of, between whole words."""
+def denoised(
+    forward: Tensor, backward: Tensor, guide: Tensor, words: Iterable[Tensor], inside: Iterable[Tensor],
+    keep: float = 0.05, add: float = 0.5,
+) -> Tensor:  # fmt: skip
+    """Silver links that one direction believes in, and those that both are sure of, between whole words.
+
+    `words` are the numbers of the words that pieces of either side belong to, `inside` which pieces are there: (b, n)
+    and (b, m).
+    """
     strongest, weakest = torch.maximum(forward, backward).exp(), torch.minimum(forward, backward).exp()
     same = [
-        ((words[:, :, None] == words[:, None, :]) & inside[:, :, None] & inside[:, None, :]).half()
-        for words, inside in zip(group.words, group.inside, strict=True)
+        ((word[:, :, None] == word[:, None, :]) & there[:, :, None] & there[:, None, :]).half()
+        for word, there in zip(words, inside, strict=True)
     ]
 
     def whole(links: Tensor) -> Tensor:
         return (same[0] @ links.half() @ same[1]) > 0
 
-    return (group.guide & whole(strongest > keep)) | whole(weakest > add)
+    return (guide & whole(strongest > keep)) | whole(weakest > add)
 
 
 def fold(weights: dict[str, Tensor], layers: int, exponent: float) -> dict[str, Tensor]:
@@ -352,7 +362,9 @@ class Run:
             stray = 0.0 if progress < options.denoise else options.stray
             for group in batch.groups:
                 forward, backward = both_ways(states, group)
-                guide = denoised(forward, backward, group) if progress >= options.denoise else group.guide
+                guide = group.guide
+                if progress >= options.denoise:
+                    guide = denoised(forward, backward, guide, group.words, group.inside)
                 guide = torch.where(group.gold[:, None, None], group.guide | group.possible, guide)
                 weights = 1 + (options.gold_weight - 1) * group.gold[:, None].float()
                 loss, count = alignment_loss(forward, backward, guide, cross, weights, stray)

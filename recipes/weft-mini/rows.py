@@ -13,13 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from packed import AROUND, CLS, MOST_SIDE, SEP
 from store import Array
 from torch import Tensor
 
-PAD, CLS, SEP, UNK, MASK = range(5)
-SPECIAL_TOKENS = 5
-AROUND = 2  # [CLS] and [SEP]
-MOST_SIDE = 128  # tokens of one side, these two included
 MOST_PIECES = MOST_SIDE - AROUND
 EDGES = (16, 32, 64, MOST_PIECES)
 NOBODY = -1

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 Links = Sequence[tuple[int, int]]
+WHOLE_KOREAN = "ko-whole"  # Korean cut at blanks alone
 
 # Two bytes a piece: the compressor is told so.
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 3, "lp": 1, "pb": 1, "lc": 3}]

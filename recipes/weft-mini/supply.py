@@ -25,9 +25,8 @@ from rows import (
     Sentences,
     Units,
 )  # fmt: skip
-from store import Array, read
+from store import WHOLE_KOREAN, Array, read
 
-WHOLE_KOREAN = "ko-whole"
 NEIGHBOURS = 4  # how far a sentence of the same document is looked for
 
 

@@ -14,9 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,15 +23,14 @@ import torch
 import torch.nn.functional as F
 from flatbert import Muon
 from looking import look
-from pretrain import loaded, masked, save
+from packed import MASK, SPECIAL_TOKENS
+from pretrain import ahead, denoised, loaded, masked, save
 from rows import (
     AROUND,
     LINKED,
-    MASK,
     MOST_SIDE,
     NOBODY,
     PIVOT,
-    SPECIAL_TOKENS,
     TAUGHT,
     UNRELATED,
     Flat,
@@ -99,15 +96,6 @@ class Batch:
     segments: Segments
     mode: Array
     first_row: Array  # of each unit, in `teacher` or `linked`
-
-
-def ahead(batches: Iterator[Batch], depth: int = 3) -> Iterator[Batch]:
-    """The same batches, made in a thread while others are trained on."""
-    with ThreadPoolExecutor(1) as thread:
-        waiting = deque(thread.submit(next, batches) for _ in range(depth))
-        while True:
-            yield waiting.popleft().result()
-            waiting.append(thread.submit(next, batches))
 
 
 def unit_rows(supply: Supply, units: Units, kinds: tuple[int, ...], used: Array) -> tuple[Segments, Array]:
@@ -361,7 +349,8 @@ class Run:
         silver, full = self.of_rows(batch, padded)
         guide, possible = between == 2, between == 1
         if progress >= options.denoise:
-            guide = torch.where(silver[:, None, None], denoised(forward, backward, guide, batch.student, padded), guide)
+            words = [batch.student.word[places] for places in padded.places]
+            guide = torch.where(silver[:, None, None], denoised(forward, backward, guide, words, padded.inside), guide)
         allowed = (guide | possible).float()
         links = guide.float()
         total, count = torch.zeros((), device=self.device), torch.zeros((), device=self.device)
@@ -387,25 +376,6 @@ class Run:
         full = batch.units.unlinked_is_null[padded.rows]
         starts = batch.units.link_start[padded.rows]
         return there(starts < self.supply.silver_links, self.device), there(full, self.device)
-
-
-@torch.no_grad()
-def denoised(
-    forward: Tensor, backward: Tensor, guide: Tensor, rows: Flat, padded: Group, keep: float = 0.05, add: float = 0.5
-) -> Tensor:
-    """Silver links that one direction believes in, and those that both are sure of, between whole words."""
-    strongest, weakest = torch.maximum(forward, backward).exp(), torch.minimum(forward, backward).exp()
-    same = [
-        ((words[:, :, None] == words[:, None, :]) & inside[:, :, None] & inside[:, None, :]).half()
-        for words, inside in (
-            (rows.word[places], inside) for places, inside in zip(padded.places, padded.inside, strict=True)
-        )
-    ]
-
-    def whole(links: Tensor) -> Tensor:
-        return (same[0] @ links.half() @ same[1]) > 0
-
-    return (guide & whole(strongest > keep)) | whole(weakest > add)
 
 
 if __name__ == "__main__":
