@@ -45,7 +45,7 @@ SECTIONS = {
         "models.export": "export_model",
         "models.settings": "ModelSettings ExportKind",
     },
-    "Web": {"viewing.server": "create_app"},
+    "Web": {"viewing.serve.server": "create_app"},
     "Errors": {"errors": "WeftError FormatError LineCountError MissingExtraError SettingError"},
 }
 HEAD = """# Python API

@@ -65,8 +65,8 @@ def serve(
     try:
         import uvicorn
 
-        from weft.viewing.limits import Limits
-        from weft.viewing.server import LOOPBACK, create_app
+        from weft.viewing.serve.limits import Limits
+        from weft.viewing.serve.server import LOOPBACK, create_app
     except ModuleNotFoundError as error:
         raise MissingExtraError("serve", "the web app") from error
     limits = Limits(body=max_body, pairs=max_pairs, words=max_words, queue=queue)

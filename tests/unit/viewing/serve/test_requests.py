@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from weft import Aligner
-from weft.viewing.limits import Limits
-from weft.viewing.server import create_app
+from weft.viewing.serve.limits import Limits
+from weft.viewing.serve.server import create_app
 
 schemathesis = pytest.importorskip("schemathesis")
 

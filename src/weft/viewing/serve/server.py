@@ -25,10 +25,10 @@ from weft.text.pairs import words_of
 from weft.text.segment import Segmented, segmenter_for
 from weft.types import Alignment, SentencePair
 from weft.version import __version__
-from weft.viewing.desk import Desk, FullError, remembering
-from weft.viewing.guards import BodyLimit, SafeHeaders
-from weft.viewing.limits import Limits
-from weft.viewing.requests import (
+from weft.viewing.serve.desk import Desk, FullError, remembering
+from weft.viewing.serve.guards import BodyLimit, SafeHeaders
+from weft.viewing.serve.limits import Limits
+from weft.viewing.serve.requests import (
     AlignedPair,
     AlignRequest,
     AlignResponse,

@@ -14,9 +14,9 @@ from weft import Aligner, SentencePair
 from weft.encoding.encoder import encode_pairs
 from weft.encoding.onnx import OnnxEncoder
 from weft.errors import MissingExtraError
-from weft.viewing.desk import Desk, FullError, RememberingEncoder
-from weft.viewing.limits import Limits
-from weft.viewing.server import LOOPBACK, create_app
+from weft.viewing.serve.desk import Desk, FullError, RememberingEncoder
+from weft.viewing.serve.limits import Limits
+from weft.viewing.serve.server import LOOPBACK, create_app
 
 LIMITS = Limits(body=5000, pairs=3, words=6, characters=60, queue=2)
 PAIR = {"source": "das ist gut", "target": "that is good"}
