@@ -39,7 +39,7 @@ def test_train_then_align(weft, toy, tmp_path):
     assert json.loads(score.stdout)["systems"][0]["aer"] == pytest.approx(best, abs=0.2)
     again = weft("train", "train.txt", "--model", "base", "--output", tmp_path / "model", cwd=toy)
     assert (again.returncode, again.stdout) == (2, "")
-    assert "holds a model already; use --resume to go on or --overwrite to replace it." in again.stderr
+    assert "already holds a model; use --resume to continue it or --overwrite to replace it." in again.stderr
 
 
 def test_a_configuration_file(weft, toy, tmp_path):
@@ -107,7 +107,10 @@ def test_help_names_every_objective(weft):
 @pytest.mark.parametrize(
     ("to", "message"),
     [
-        ("worker", "weft: a process that prepares batches was killed, perhaps for want of memory; --resume goes on"),
+        (
+            "worker",
+            "weft: a process that prepares batches was killed, perhaps because memory ran out; continue with --resume",
+        ),
         ("all", ""),
     ],
 )

@@ -13,7 +13,7 @@ from enum import StrEnum
 from weft.applications.projection import Span
 from weft.errors import FormatError
 from weft.text.json_objects import shorten
-from weft.text.lines import OnError, Path, decode, display_name, read_lines
+from weft.text.lines import FilePath, OnError, decode, display_name, read_lines
 from weft.text.pairs import split_words
 
 OUTSIDE = "O"
@@ -42,7 +42,7 @@ class Tagged:
 
 
 def read_columns(
-    path: Path, *, word_column: int = 0, label_column: int = -1, on_error: OnError | None = None
+    path: FilePath, *, word_column: int = 0, label_column: int = -1, on_error: OnError | None = None
 ) -> Iterator[Tagged]:
     """Stream the sentences of a file. Columns are separated by tabs, or by spaces in lines without a tab.
 

@@ -16,7 +16,7 @@ from weft.applications.spans import Unit, read_span_records, write_spans
 from weft.applications.tagging import BAD_MARKUP, project_markup, read_markup
 from weft.errors import FormatError
 from weft.extraction.scores import Scores
-from weft.text.lines import OnError, Path, decode, display_name, read_lines, read_two_together
+from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_two_together
 from weft.text.pairs import PairFormat
 from weft.text.segment import Segmenter
 from weft.types import Alignment, SentencePair
@@ -92,7 +92,7 @@ class Projector:
 
 
 def project_columns(
-    projector: Projector, path: Path, other: Path, numbers: tuple[int, int], scheme: Scheme
+    projector: Projector, path: FilePath, other: FilePath, numbers: tuple[int, int], scheme: Scheme
 ) -> Iterator[str]:
     """Columns of the other side: a word and its label a line, a blank line after each sentence."""
     on_error, listing = projector.on_error, projector.listing
@@ -119,7 +119,7 @@ def project_columns(
         yield "".join(f"{word}{sentence.separator}{label}\n" for word, label in zip(words, column, strict=True)) + "\n"
 
 
-def _sentences(path: Path, cut: Segmenter, on_error: OnError) -> Iterator[tuple[str, ...]]:
+def _sentences(path: FilePath, cut: Segmenter, on_error: OnError) -> Iterator[tuple[str, ...]]:
     for number, line in enumerate(read_lines(path), start=1):
         try:
             words = cut(decode(line, path, number)).words
@@ -131,7 +131,7 @@ def _sentences(path: Path, cut: Segmenter, on_error: OnError) -> Iterator[tuple[
         yield words
 
 
-def project_records(projector: Projector, path: Path, unit: Unit) -> Iterator[str]:
+def project_records(projector: Projector, path: FilePath, unit: Unit) -> Iterator[str]:
     """The records, each with the spans of the other side added."""
     records = read_span_records(
         path, labelled=projector.labelled, unit=unit, segmenters=projector.segmenters, on_error=projector.on_error
@@ -147,7 +147,7 @@ def project_records(projector: Projector, path: Path, unit: Unit) -> Iterator[st
         yield write_spans(record, runs, labelled=projector.labelled, unit=unit) + "\n"
 
 
-def project_tags(projector: Projector, path: Path, other: Path | None, format: PairFormat) -> Iterator[str]:
+def project_tags(projector: Projector, path: FilePath, other: FilePath | None, format: PairFormat) -> Iterator[str]:
     """The other side's text with the tags in it."""
     if other is not None and projector.reverse:
         path, other = other, path  # files are named labels first, links and pairs source first

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from weft.extraction.scores import Scores
 from weft.text.gold import check_range
-from weft.text.lines import Path, display_name, read_two_together
+from weft.text.lines import FilePath, display_name, read_two_together
 from weft.text.links import LinkFormat, read_numbered_links
 from weft.text.pairs import NOTHING
 from weft.types import Alignment, SentencePair
@@ -24,7 +24,7 @@ R = TypeVar("R")
 class LinkFile:
     """A file whose line n holds the links of sentence pair n."""
 
-    path: Path
+    path: FilePath
     format: LinkFormat | str = LinkFormat.AUTO
     base: int = 0
 

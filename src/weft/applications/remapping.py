@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from weft.applications.spans import Side, side_of, split_at_blanks
 from weft.errors import FormatError, MissingExtraError, WeftError, first_line
 from weft.text.json_objects import parse_json_object
-from weft.text.lines import Path, decode, display_name, read_lines
+from weft.text.lines import FilePath, decode, display_name, read_lines
 from weft.text.links import LinkFormat, read_numbered_links
 from weft.text.segment import Segmented, Segmenter
 from weft.types import Alignment, Link, SentencePair
@@ -59,7 +59,7 @@ class Remapped(NamedTuple):
     alignment: Alignment
 
 
-def sentencepieces(path: Path) -> Segmenter:
+def sentencepieces(path: FilePath) -> Segmenter:
     """How a SentencePiece model cuts a text.
 
     Raises:
@@ -98,7 +98,9 @@ def in_pieces(
     return SentencePair(sides[0], sides[1]), remap(alignment, maps[0], maps[1])
 
 
-def remapped(path: Path, cut: tuple[Segmenter, Segmenter] = (split_at_blanks, split_at_blanks)) -> Iterator[Remapped]:
+def remapped(
+    path: FilePath, cut: tuple[Segmenter, Segmenter] = (split_at_blanks, split_at_blanks)
+) -> Iterator[Remapped]:
     """Links of a JSONL file, as `weft align --output-format jsonl` writes it, between other pieces of its texts.
 
     Words may be words, words of raw text with their offsets, or SentencePiece pieces, which a `\u2581` gives away.

@@ -13,7 +13,7 @@ from typing import Any
 from weft.applications.projection import Run, Span
 from weft.errors import FormatError
 from weft.text.json_objects import parse_json_object, shorten
-from weft.text.lines import OnError, Path, decode, display_name, read_lines
+from weft.text.lines import FilePath, OnError, decode, display_name, read_lines
 from weft.text.pairs import NOTHING
 from weft.text.segment import Segmented, Segmenter
 from weft.types import SentencePair
@@ -68,7 +68,7 @@ def words_in(offsets: Sequence[Run], start: int, end: int) -> Run:
 
 
 def read_span_records(
-    path: Path,
+    path: FilePath,
     *,
     labelled: str = "source",
     unit: Unit | str = Unit.AUTO,

@@ -16,7 +16,7 @@ from weft.applications.placeholders import keep_placeholders, placeholders_whole
 from weft.applications.projection import Gaps, Projected, Reason, Run, Span, project_spans
 from weft.applications.remapping import places, remap
 from weft.applications.spans import split_at_blanks, words_in
-from weft.text.lines import OnError, Path
+from weft.text.lines import FilePath, OnError
 from weft.text.pairs import NOTHING, PairFormat, read_texts
 from weft.text.segment import Segmented, Segmenter
 from weft.types import Alignment, SentencePair
@@ -77,8 +77,8 @@ BAD_MARKUP = MarkupRecord(Markup("", ()), Segmented((), ()), "", Segmented((), (
 
 
 def read_markup(
-    path: Path,
-    target: Path | None = None,
+    path: FilePath,
+    target: FilePath | None = None,
     *,
     format: PairFormat | str = PairFormat.AUTO,
     labelled: str = "source",

@@ -23,7 +23,7 @@ from weft.cli.options import OUTPUT, DeviceOption, InputFormatOption, LayerOptio
 from weft.cli.output import on_screen, open_output, say
 from weft.cli.progress import counted
 from weft.errors import SettingError
-from weft.text.lines import Path, display_name, read_lines, read_together
+from weft.text.lines import FilePath, display_name, read_lines, read_together
 from weft.text.pairs import NOTHING, PairFormat
 
 _KEEP = "What to keep (one of them)"
@@ -106,7 +106,7 @@ def _check(
         raise SettingError("two outputs have the same name; give each its own.")
 
 
-def _lines(sentences: Path, others: Path | None) -> Iterator[tuple[bytes, ...]]:
+def _lines(sentences: FilePath, others: FilePath | None) -> Iterator[tuple[bytes, ...]]:
     """The lines as they stand in the input: further columns and fields must survive."""
     if others is None:
         return ((line,) for line in read_lines(sentences))

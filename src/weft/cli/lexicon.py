@@ -26,7 +26,7 @@ from weft.cli.options import OUTPUT, DeviceOption, InputFormatOption, LayerOptio
 from weft.cli.output import write_lines
 from weft.cli.progress import counted
 from weft.errors import SettingError
-from weft.text.lines import Path
+from weft.text.lines import FilePath
 from weft.text.pairs import PairFormat, read_pairs
 from weft.types import SentencePair
 
@@ -132,7 +132,9 @@ def lexicon(
     bad_lines.summarise()
 
 
-def _sentences(wanted: set[int], path: Path, target: Path | None, format: PairFormat) -> dict[int, SentencePair]:
+def _sentences(
+    wanted: set[int], path: FilePath, target: FilePath | None, format: PairFormat
+) -> dict[int, SentencePair]:
     """The examples themselves; only lines that some entry points to are kept."""
     pairs = read_pairs(path, target, format=format, on_error=lambda error: None)
     return {line: pair for line, pair in enumerate(pairs, start=1) if line in wanted}

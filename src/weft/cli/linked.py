@@ -13,7 +13,7 @@ from weft.cli.badlines import BadLines
 from weft.cli.options import LINKS, MODEL
 from weft.cli.output import only_one_stdin
 from weft.errors import SettingError
-from weft.text.lines import Path, display_name, rereadable
+from weft.text.lines import FilePath, display_name, rereadable
 from weft.text.pairs import PairFormat, read_pairs
 from weft.types import Alignment, SentencePair
 
@@ -52,7 +52,7 @@ AlignModelOption = Annotated[
 @contextmanager
 def opened(
     input: str, target: str | None, links: str | None, *, twice: bool = False
-) -> Iterator[tuple[Path, Path | None, Path | None]]:
+) -> Iterator[tuple[FilePath, FilePath | None, FilePath | None]]:
     """The three paths, ready to be read; stdin is copied to disk where it has to be read twice.
 
     Args:
@@ -67,13 +67,13 @@ def opened(
         if path not in (None, "-"):
             stat(path)  # a missing file should be known before a model is loaded
     with ExitStack() as stack:
-        sentences: Path = stack.enter_context(rereadable(input)) if same or twice else input
-        others: Path | None = stack.enter_context(rereadable(target)) if twice and target is not None else target
+        sentences: FilePath = stack.enter_context(rereadable(input)) if same or twice else input
+        others: FilePath | None = stack.enter_context(rereadable(target)) if twice and target is not None else target
         yield sentences, others, sentences if same else links
 
 
 def link_source(
-    links: Path | None, base: int, *, model: str | None, layer: int | None, device: str
+    links: FilePath | None, base: int, *, model: str | None, layer: int | None, device: str
 ) -> LinkFile | Aligner:
     """The file that holds the links, or an aligner that finds them.
 
@@ -97,8 +97,8 @@ def link_source(
 
 
 def linked_pairs(
-    sentences: Path,
-    others: Path | None,
+    sentences: FilePath,
+    others: FilePath | None,
     source: LinkFile | Aligner,
     *,
     format: PairFormat,

@@ -218,30 +218,28 @@ class LoadedJob:
         return remarks
 
     def identity(self) -> dict[str, Any]:
-        """Everything the output depends on besides the input, named as the user names it."""
+        """Everything the output depends on besides the input, by the names of the parameters."""
         from weft.models.resolve import resolve_model
 
         job, encoder = self._job, self._aligner.encoder
-        links = {f"--{name}": str(value) for name, value in self._aligner.settings.to_json().items()}
+        links = {name: str(value) for name, value in self._aligner.settings.to_json().items()}
         given = {name: job.settings.get(name) for name in ("layer", "dtype", "batch_tokens")}
         options = {
             **given,
             "device": encoder.device_name,
-            "input-format": job.input_format,
-            "output-format": job.output_format,
+            "input_format": job.input_format,
+            "output_format": job.output_format,
             "scores": job.computed_scores,
             "raw": job.raw,
-            "source-language": job.languages[0],
-            "target-language": job.languages[1],
-            "source-field": job.fields.source,
-            "target-field": job.fields.target,
+            "source_language": job.languages[0],
+            "target_language": job.languages[1],
+            "source_field": job.fields.source,
+            "target_field": job.fields.target,
             "columns": ",".join(job.fields.columns) or None,
             "terms": "; ".join(map(str, job.terms)) or None,
         }
-        spelt = {
-            f"--{name.replace('_', '-')}": None if value is None else str(value) for name, value in options.items()
-        }
-        return {"the version of weft": __version__, "--model": resolve_model(job.model).identity(), **spelt, **links}
+        spelt = {name: None if value is None else str(value) for name, value in options.items()}
+        return {"the version of weft": __version__, "model": resolve_model(job.model).identity(), **spelt, **links}
 
 
 def log_remarks(remarks: Sequence[str]) -> None:

@@ -77,7 +77,7 @@ class Manifest:
         for name in sorted(self.identity.keys() | now.identity.keys()):
             before, after = self.identity.get(name), now.identity.get(name)
             if before != after:
-                yield f"{_parameter(name)} was {_shown(before)}, now {_shown(after)}"
+                yield f"{name if ' ' in name else f'`{name}`'} was {_shown(before)}, now {_shown(after)}"
 
 
 def _input_differences(before: tuple[Input, ...], now: tuple[Input, ...]) -> Iterator[str]:
@@ -89,11 +89,6 @@ def _input_differences(before: tuple[Input, ...], now: tuple[Input, ...]) -> Ite
             yield f"{name} had {old.lines:,} lines, now {new.lines:,}"
         elif old.digest != new.digest:
             yield f"{name} has as many lines but other text"
-
-
-def _parameter(name: str) -> str:
-    """A setting as the library names it; manifests hold options of the command line, as --output-format."""
-    return f"`{name[2:].replace('-', '_')}`" if name.startswith("--") else name
 
 
 def _shown(value: object) -> str:

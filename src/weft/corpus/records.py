@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft.errors import FormatError
 from weft.text.fields import PairFields
-from weft.text.lines import OnError, Path, display_name
+from weft.text.lines import FilePath, OnError, display_name
 from weft.text.links import LinkFormat, json_links, line_writer
 from weft.text.pairs import NOTHING, PLAIN, PairFormat, read_text_pairs, words_of
 from weft.text.segment import Segmented, Segmenter
@@ -78,8 +78,8 @@ class AlignedChunk:
 
 
 def read_records(
-    path: Path,
-    target: Path | None,
+    path: FilePath,
+    target: FilePath | None,
     *,
     format: PairFormat,
     fields: PairFields = PLAIN,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from weft.errors import FormatError
-from weft.text.lines import Path, decode, display_name, read_lines
+from weft.text.lines import FilePath, decode, display_name, read_lines
 from weft.text.pairs import split_words
 from weft.types import Alignment, Link, SentencePair, Words
 
@@ -40,7 +40,7 @@ class KeptTerms:
     missing: tuple[Term, ...]
 
 
-def read_terms(path: Path, split: tuple[Split, Split] = (split_words, split_words)) -> list[Term]:
+def read_terms(path: FilePath, split: tuple[Split, Split] = (split_words, split_words)) -> list[Term]:
     """Read terms, one a line: a term, a tab and its translation. Blank lines and lines that begin with # are skipped.
 
     Args:

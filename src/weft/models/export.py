@@ -91,7 +91,7 @@ def _check(source: Path, output: Path, embedding_bits: int, to: ExportKind) -> N
     if embedding_bits not in EMBEDDING_BITS:
         raise SettingError(f"`embedding_bits` must be 4 or 8, got {embedding_bits}.")
     if is_graph_only(source) and to is not ExportKind.TORCH:
-        raise WeftError(f"{source} holds an ONNX graph already; --to torch turns it back into weights.")
+        raise WeftError(f"{source} already holds an ONNX graph; set `to` to torch to turn it back into weights.")
     if to is ExportKind.TORCH and not is_graph_only(source):
         raise WeftError(f"{source} holds no ONNX graph to turn into torch weights, or has them already.")
     if not (source / CONFIG_FILE).is_file():

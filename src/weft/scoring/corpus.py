@@ -15,7 +15,7 @@ from weft.errors import SettingError, WeftError
 from weft.scoring.counts import Counts, Rates, count_sentence
 from weft.scoring.significance import SAMPLES, SEED, bootstrap_interval, permutation_test
 from weft.text.gold import GoldFile, check_range, read_sentences
-from weft.text.lines import Path, display_name, read_together, read_two_together
+from weft.text.lines import FilePath, display_name, read_together, read_two_together
 from weft.text.links import read_numbered_links
 from weft.types import Alignment, GoldAlignment, SentencePair, WordPair
 from weft.version import __version__
@@ -129,13 +129,13 @@ def score(
 
 
 def score_files(
-    gold: Path,
-    systems: Sequence[Path],
+    gold: FilePath,
+    systems: Sequence[FilePath],
     *,
     gold_base: int | None = None,
     system_base: int = 0,
     ignore_possible: bool = False,
-    sentences: tuple[Path, Path] | None = None,
+    sentences: tuple[FilePath, FilePath] | None = None,
     observe: Observer | None = None,
 ) -> list[CorpusScore]:
     """Score link files against a gold file, all read line by line together.

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from weft.errors import SettingError
 from weft.text.json_objects import parse_json_object, shorten
-from weft.text.lines import Path, display_name
+from weft.text.lines import FilePath, display_name
 from weft.types import Words
 
 logger = logging.getLogger(__name__)
@@ -133,7 +133,7 @@ def _side(record: dict[str, Any], translations: dict[str, Any], name: str) -> st
 class IdWatch:
     """Notices a TSV file whose first column holds ids where the source sentences should be, and says so once."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: FilePath) -> None:
         self._path = path
         self._seen: dict[str, None] = {}
         self.done = False

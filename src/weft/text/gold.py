@@ -13,7 +13,7 @@ from itertools import chain, repeat
 from typing import NamedTuple
 
 from weft.errors import FormatError, SettingError
-from weft.text.lines import Path, display_name, read_two_together
+from weft.text.lines import FilePath, display_name, read_two_together
 from weft.text.links import LinkFormat, NumberedLinks, recognised_links
 from weft.text.pairs import NOTHING, read_pairs
 from weft.types import Alignment, GoldAlignment, Link, SentencePair
@@ -43,7 +43,7 @@ class GoldRow(NamedTuple):
 
 
 def read_gold(
-    path: Path,
+    path: FilePath,
     pairs: Iterable[SentencePair] | None = None,
     *,
     base: int | None = None,
@@ -82,7 +82,7 @@ class GoldFile:
 
     def __init__(
         self,
-        path: Path,
+        path: FilePath,
         pairs: Iterable[SentencePair] | None = None,
         *,
         base: int | None = None,
@@ -165,7 +165,7 @@ def _evidence(row: GoldRow) -> tuple[int | None, str]:
     return None, ""
 
 
-def counts_from_1(path: Path) -> bool:
+def counts_from_1(path: FilePath) -> bool:
     """Whether a link file seems to count words from 1: it holds links, and no index is 0."""
     format, rows = recognised_links(path)
     if format in _FIXED_BASE:
@@ -178,7 +178,7 @@ def counts_from_1(path: Path) -> bool:
     return found
 
 
-def check_range(path: Path, line: int, links: Iterable[Link], sentence: SentencePair, *, base: int = 0) -> None:
+def check_range(path: FilePath, line: int, links: Iterable[Link], sentence: SentencePair, *, base: int = 0) -> None:
     """Refuse links that point beyond a sentence's end.
 
     Args:
@@ -201,7 +201,7 @@ def check_range(path: Path, line: int, links: Iterable[Link], sentence: Sentence
             raise FormatError(display_name(path), line, message)
 
 
-def read_sentences(source: Path, target: Path) -> Iterator[SentencePair]:
+def read_sentences(source: FilePath, target: FilePath) -> Iterator[SentencePair]:
     """The sentences of a gold set; blank lines are sentences without words."""
 
     def tolerate_blank(error: FormatError) -> None:

@@ -22,7 +22,7 @@ from typing import IO, Any, BinaryIO, TypeVar, cast
 
 from weft.errors import FormatError, LineCountError, WeftError
 
-Path = str | PathLike[str]
+FilePath = str | PathLike[str]
 OnError = Callable[[FormatError], object]
 T = TypeVar("T")
 U = TypeVar("U")
@@ -32,7 +32,7 @@ _BOM = b"\xef\xbb\xbf"
 _LONGEST_MAGIC = 6
 
 
-def display_name(path: Path) -> str:
+def display_name(path: FilePath) -> str:
     """How a file is called in messages."""
     if isinstance(path, _Spooled):
         return path.name
@@ -51,7 +51,7 @@ class _Spooled(PathLike[str]):
 
 
 @contextmanager
-def rereadable(path: Path) -> Iterator[Path]:
+def rereadable(path: FilePath) -> Iterator[FilePath]:
     """The path itself if it is a regular file; a temporary copy of it if it is stdin or a pipe."""
     if isfile(path):
         yield path
@@ -68,7 +68,7 @@ def rereadable(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def open_bytes(path: Path) -> Iterator[BinaryIO]:
+def open_bytes(path: FilePath) -> Iterator[BinaryIO]:
     """Open a file (`-` is stdin) and decompress it if its first bytes say gzip, xz or zstandard."""
     if fspath(path) == STDIN:
         if sys.stdin is None:
@@ -79,7 +79,7 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
             yield _decompressed(file)
 
 
-def read_lines(path: Path) -> Iterator[bytes]:
+def read_lines(path: FilePath) -> Iterator[bytes]:
     """Stream the lines of a file without their ends; a file that cannot be read is an error at once.
 
     Only a newline ends a line (one carriage return before it is dropped), so a stray carriage return, form feed or
@@ -89,7 +89,7 @@ def read_lines(path: Path) -> Iterator[bytes]:
     return _lines(path)
 
 
-def check_readable(path: Path) -> None:
+def check_readable(path: FilePath) -> None:
     """Raise the OSError that opening the file would raise. A pipe is not opened: that would end its writer."""
     if fspath(path) == STDIN:
         return
@@ -100,7 +100,7 @@ def check_readable(path: Path) -> None:
         raise PermissionError(EACCES, strerror(EACCES), fspath(path))
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def _lines(path: FilePath) -> Iterator[bytes]:
     number = 0
     try:
         with open_bytes(path) as file:
@@ -113,7 +113,7 @@ def _lines(path: Path) -> Iterator[bytes]:
         raise
 
 
-def decode(line: bytes, path: Path, number: int) -> str:
+def decode(line: bytes, path: FilePath, number: int) -> str:
     """Read one line as UTF-8.
 
     Args:
@@ -224,7 +224,7 @@ _OPENERS: dict[bytes, Callable[[BinaryIO], BinaryIO]] = {
 }
 
 
-def _explain_damage(error: Exception, path: Path, line: int | None) -> None:
+def _explain_damage(error: Exception, path: FilePath, line: int | None) -> None:
     """Raise a FormatError if it was a decompressor that complained."""
     if isinstance(error, EOFError | gzip.BadGzipFile | zlib.error | lzma.LZMAError | zstandard().ZstdError):
         message = f"the compressed data is damaged or cut short ({error}). Fetch it again."

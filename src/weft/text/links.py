@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from weft.errors import FormatError, SettingError, chosen
 from weft.text.json_objects import parse_json_object, shorten
-from weft.text.lines import Path, decode, display_name, read_lines
+from weft.text.lines import FilePath, decode, display_name, read_lines
 from weft.types import Alignment, Link
 
 _TOKEN = re.compile(rb"(\d{1,9})([-p])(\d{1,9})(?::([-+.\deE]{1,32}))?")
@@ -39,7 +39,7 @@ class LinkFormat(StrEnum):
     JSONL = "jsonl"
 
 
-def read_links(path: Path, *, format: LinkFormat | str = LinkFormat.AUTO, base: int = 0) -> Iterator[Alignment]:
+def read_links(path: FilePath, *, format: LinkFormat | str = LinkFormat.AUTO, base: int = 0) -> Iterator[Alignment]:
     """Stream the alignments of a file; `read_gold` reads gold, and finds the base out.
 
     Args:
@@ -66,7 +66,7 @@ class NumberedLinks(NamedTuple):
 
 
 def read_numbered_links(
-    path: Path, *, format: LinkFormat | str = LinkFormat.AUTO, base: int = 0
+    path: FilePath, *, format: LinkFormat | str = LinkFormat.AUTO, base: int = 0
 ) -> Iterator[NumberedLinks]:
     """Stream the links of a file as they stand in it, each sentence with the line it came from.
 
@@ -79,7 +79,7 @@ def read_numbered_links(
 
 
 def recognised_links(
-    path: Path, *, format: LinkFormat | str = LinkFormat.AUTO, base: int = 0
+    path: FilePath, *, format: LinkFormat | str = LinkFormat.AUTO, base: int = 0
 ) -> tuple[LinkFormat, Iterator[NumberedLinks]]:
     """Find out the format of a link file.
 
@@ -98,7 +98,7 @@ def recognised_links(
     return format, _read_naacl(lines, path) if format is LinkFormat.NAACL else _read_rows(lines, path, format, base)
 
 
-def _read_rows(lines: Iterator[bytes], path: Path, format: LinkFormat, base: int) -> Iterator[NumberedLinks]:
+def _read_rows(lines: Iterator[bytes], path: FilePath, format: LinkFormat, base: int) -> Iterator[NumberedLinks]:
     tokens = _Tokens(format, base)
     for number, line in enumerate(lines, start=1):
         try:
@@ -180,7 +180,7 @@ def _score(digits: bytes | None) -> float | None:
     return score
 
 
-def _read_naacl(lines: Iterable[bytes], path: Path) -> Iterator[NumberedLinks]:
+def _read_naacl(lines: Iterable[bytes], path: FilePath) -> Iterator[NumberedLinks]:
     """Group the lines by sentence. Sentences without a line in between are empty."""
     previous = 0
     rows = (_parse_naacl(line, path, number) for number, line in enumerate(lines, start=1) if line.strip())
@@ -194,7 +194,7 @@ def _read_naacl(lines: Iterable[bytes], path: Path) -> Iterator[NumberedLinks]:
         previous = sentence
 
 
-def _parse_naacl(line: bytes, path: Path, number: int) -> tuple[int, int, Link | None]:
+def _parse_naacl(line: bytes, path: FilePath, number: int) -> tuple[int, int, Link | None]:
     match = _NAACL.fullmatch(line.strip())
     if not match:
         message = f"expected 'sentence i j [S|P] [confidence]', found {_quoted(line)}."

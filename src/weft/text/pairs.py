@@ -16,7 +16,7 @@ from typing import cast
 from weft.errors import FormatError, SettingError, chosen
 from weft.text.fields import IdWatch, PairFields, Sides, TextPair
 from weft.text.json_objects import parse_json_object, shorten
-from weft.text.lines import OnError, Path, decode, display_name, read_lines, read_together
+from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_together
 from weft.types import SentencePair, Words
 
 PLAIN = PairFields()
@@ -44,8 +44,8 @@ def split_words(text: str) -> Words:
 
 
 def read_pairs(
-    path: Path,
-    target: Path | None = None,
+    path: FilePath,
+    target: FilePath | None = None,
     *,
     format: PairFormat | str = PairFormat.AUTO,
     fields: PairFields = PLAIN,
@@ -112,8 +112,8 @@ def _words_in(side: object, row: int, split: Split) -> Words:
 
 
 def read_texts(
-    path: Path,
-    target: Path | None = None,
+    path: FilePath,
+    target: FilePath | None = None,
     *,
     format: PairFormat | str = PairFormat.AUTO,
     fields: PairFields = PLAIN,
@@ -128,8 +128,8 @@ def read_texts(
 
 
 def read_text_pairs(
-    path: Path,
-    target: Path | None = None,
+    path: FilePath,
+    target: FilePath | None = None,
     *,
     format: PairFormat | str = PairFormat.AUTO,
     fields: PairFields = PLAIN,
@@ -150,7 +150,7 @@ def read_text_pairs(
 
 
 def _read_one_file(
-    path: Path, lines: Iterator[bytes], parser: _Parser, on_error: OnError | None
+    path: FilePath, lines: Iterator[bytes], parser: _Parser, on_error: OnError | None
 ) -> Iterator[TextPair | None]:
     watch = IdWatch(path)
     watch.done = bool(parser.fields.columns)
@@ -197,7 +197,11 @@ class _Parser:
 
 
 def _read_two_files(
-    source: Path, target: Path, source_lines: Iterator[bytes], target_lines: Iterator[bytes], on_error: OnError | None
+    source: FilePath,
+    target: FilePath,
+    source_lines: Iterator[bytes],
+    target_lines: Iterator[bytes],
+    on_error: OnError | None,
 ) -> Iterator[TextPair | None]:
     lines = read_together([display_name(source), display_name(target)], [source_lines, target_lines])
     for number, (source_line, target_line) in enumerate(lines, start=1):
@@ -215,7 +219,7 @@ def _read_two_files(
             yield TextPair((source_text, target_text))
 
 
-def _report(error: FormatError | ValueError, path: Path, number: int, on_error: OnError | None) -> None:
+def _report(error: FormatError | ValueError, path: FilePath, number: int, on_error: OnError | None) -> None:
     located = error if isinstance(error, FormatError) else FormatError(display_name(path), number, str(error))
     if on_error is None:
         raise located

@@ -73,14 +73,14 @@ def train(
     try:
         return run.go(resume=resume)
     except torch.OutOfMemoryError as error:
-        message = f"out of memory: lower batch_tokens (now {config.batch_tokens:,}) or max_subwords."
+        message = f"out of memory: lower `batch_tokens` (now {config.batch_tokens:,}) or `max_subwords`."
         raise WeftError(message) from error
 
 
 def _check_output(output: Path, *, resume: bool, overwrite: bool) -> None:
     taken = (output / "config.json").exists() or checkpoints.latest(output / "checkpoints") is not None
     if taken and not resume and not overwrite:
-        raise SettingError(f"{output} holds a model already; use --resume to go on or --overwrite to replace it.")
+        raise SettingError(f"{output} already holds a model; use `resume` to continue it or `overwrite` to replace it.")
     if overwrite and not resume:
         shutil.rmtree(output / "checkpoints", ignore_errors=True)
     output.mkdir(parents=True, exist_ok=True)
@@ -92,7 +92,7 @@ def _check_same(config: TrainingConfig, path: Path) -> None:
     names = [item.name for item in fields(TrainingConfig) if getattr(before, item.name) != getattr(config, item.name)]
     if names:
         raise SettingError(
-            f"the run in {path.parent} had other settings: {', '.join(names)}. Use them, or --overwrite."
+            f"the run in {path.parent} had other settings: {', '.join(names)}. Use the same ones, or `overwrite` it."
         )
 
 

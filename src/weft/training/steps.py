@@ -171,8 +171,8 @@ def lost_workers_named() -> Iterator[None]:
         if "DataLoader worker" not in str(error):
             raise
         raise WeftError(
-            "a process that prepares batches was killed, perhaps for want of memory; --resume goes on, and "
-            "workers = 0 does without such processes."
+            "a process that prepares batches was killed, perhaps because memory ran out; continue with `resume`, or "
+            "set `workers` to 0 to do without such processes."
         ) from error
 
 

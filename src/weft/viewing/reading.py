@@ -11,7 +11,7 @@ from weft.aligner import Aligner
 from weft.errors import FormatError
 from weft.text.gold import GoldFile, check_range
 from weft.text.json_objects import parse_json_object
-from weft.text.lines import OnError, Path, decode, display_name, read_lines, read_together, read_two_together
+from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_together, read_two_together
 from weft.text.links import NumberedLinks, read_numbered_links
 from weft.text.pairs import NOTHING, PairFormat, read_pairs
 from weft.types import Alignment, GoldAlignment, SentencePair
@@ -19,10 +19,10 @@ from weft.viewing.comparison import Comparison, ViewedPair
 
 
 def read_comparison(
-    path: Path,
-    target: Path | None,
-    links: Sequence[Path],
-    gold: Path | None,
+    path: FilePath,
+    target: FilePath | None,
+    links: Sequence[FilePath],
+    gold: FilePath | None,
     *,
     lines: range,
     format: PairFormat = PairFormat.AUTO,
@@ -61,7 +61,7 @@ def read_comparison(
 _Row = tuple[SentencePair, GoldAlignment | None]
 
 
-def _with_gold(pairs: Iterator[SentencePair], gold: Path | None, base: int | None, name: str) -> Iterator[_Row]:
+def _with_gold(pairs: Iterator[SentencePair], gold: FilePath | None, base: int | None, name: str) -> Iterator[_Row]:
     if gold is None:
         return zip(pairs, repeat(None), strict=False)
     rows = GoldFile(gold, pairs, base=base, pairs_name=name, skip_unread=True)
@@ -69,7 +69,7 @@ def _with_gold(pairs: Iterator[SentencePair], gold: Path | None, base: int | Non
 
 
 def _with_systems(
-    rows: Iterator[_Row], links: Sequence[Path], base: int, name: str
+    rows: Iterator[_Row], links: Sequence[FilePath], base: int, name: str
 ) -> Iterator[tuple[_Row, tuple[NumberedLinks, ...]]]:
     if not links:
         return zip(rows, repeat(()), strict=False)
@@ -78,7 +78,7 @@ def _with_systems(
     return read_two_together((name, names[0]), rows, found)
 
 
-def names_of(paths: Sequence[Path], endings: Sequence[str] | None = None) -> tuple[str, ...]:
+def names_of(paths: Sequence[FilePath], endings: Sequence[str] | None = None) -> tuple[str, ...]:
     """What files or models are called on a page: without their folders where that tells them apart."""
     full = [display_name(path).rstrip("/") for path in paths]
     short = [basename(name) or name for name in full]
@@ -89,7 +89,7 @@ def names_of(paths: Sequence[Path], endings: Sequence[str] | None = None) -> tup
     return ended
 
 
-def holds_links(path: Path) -> bool:
+def holds_links(path: FilePath) -> bool:
     """Whether a file's records carry links already, as those of `weft align --output-format jsonl` do."""
     for number, line in enumerate(read_lines(path), start=1):
         if line.strip():

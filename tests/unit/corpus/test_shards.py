@@ -20,7 +20,7 @@ class Stop(Exception):  # noqa: N818 - it is no error
 
 
 def manifest(shards: int, lines: int = 1_000, **identity: object) -> Manifest:
-    return Manifest(shards, (Input(lines, "digest"),), {"--model": "echo", **identity})
+    return Manifest(shards, (Input(lines, "digest"),), {"model": "echo", **identity})
 
 
 def chunks(stop: int | None = None, items: list[Item] = ITEMS):
@@ -92,9 +92,9 @@ def test_what_is_no_manifest_is_named(tmp_path, content):
 
 
 def test_differences_are_named():
-    before = Manifest(3, (Input(5, "a"), Input(5, "b")), {"--layer": None, "--method": "ot"})
+    before = Manifest(3, (Input(5, "a"), Input(5, "b")), {"layer": None, "method": "ot"})
     assert list(before.differences(before)) == []
-    now = Manifest(4, (Input(5, "a"), Input(5, "c")), {"--layer": 8, "--method": "ot"})
+    now = Manifest(4, (Input(5, "a"), Input(5, "c")), {"layer": 8, "method": "ot"})
     assert list(before.differences(now)) == [
         "the target file has as many lines but other text",
         "`shards` was 3, now 4",

@@ -192,7 +192,7 @@ def test_two_processes_learn_what_one_does(toy, tmp_path):
 
 
 def test_an_output_folder_with_a_model_is_not_overwritten_by_accident(toy, stages):
-    with pytest.raises(SettingError, match="holds a model already; use --resume to go on or --overwrite"):
+    with pytest.raises(SettingError, match="already holds a model; use `resume` to continue it or `overwrite`"):
         train(config_of(toy, stages[0] / "tlm"))
 
 

@@ -19,7 +19,7 @@ from weft.applications.projection import Gaps, Projected, Reason, Span
 from weft.applications.tagging import MarkupRecord, project_markup
 from weft.errors import FormatError
 from weft.extraction.scores import Scores
-from weft.text.lines import Path, decode, display_name, open_bytes, read_lines
+from weft.text.lines import FilePath, decode, display_name, open_bytes, read_lines
 from weft.text.segment import Segmenter, segmenter_for
 
 if TYPE_CHECKING:
@@ -47,17 +47,17 @@ FORMATS: dict[str, Callable[[], Opener]] = {
 """What a file's name ends in, and what reads it. A new kind of document is a new line here."""
 
 
-def is_document(path: Path) -> bool:
+def is_document(path: FilePath) -> bool:
     """Whether a file's name is that of a document weft can read."""
     return _suffix(path) in FORMATS
 
 
-def _suffix(path: Path) -> str:
+def _suffix(path: FilePath) -> str:
     name = fspath(path).lower()
     return next((suffix for suffix in FORMATS if name.endswith(suffix)), "")
 
 
-def read_document(path: Path, languages: Languages | None = None) -> Document:
+def read_document(path: FilePath, languages: Languages | None = None) -> Document:
     """Read a document by the type its name says.
 
     Raises:
@@ -69,7 +69,7 @@ def read_document(path: Path, languages: Languages | None = None) -> Document:
     return FORMATS[_suffix(path)]()(data, display_name(path), languages or Languages())
 
 
-def read_translation(path: Path, languages: Languages | None = None) -> list[str]:
+def read_translation(path: FilePath, languages: Languages | None = None) -> list[str]:
     """The segments of a translation: those of a document without their tags, or the lines of a text with words."""
     if is_document(path):
         return [segment.text for segment in read_document(path, languages).segments]
