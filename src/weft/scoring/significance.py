@@ -6,6 +6,8 @@ million lines cost no more than ten thousand; documents stay together, which is 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from weft.arrays import FloatArray, IntArray
@@ -31,13 +33,36 @@ def bootstrap_interval(
     Returns:
         Lower and upper ends of shape (2, 4), in the order of `Rates`.
     """
+    return bootstrap(counts, rates, samples=samples, level=level, seed=seed)
+
+
+def bootstrap(
+    counts: IntArray,
+    rates_of: Callable[[IntArray], FloatArray],
+    *,
+    samples: int = SAMPLES,
+    level: float = LEVEL,
+    seed: int = SEED,
+) -> FloatArray:
+    """Percentile bootstrap over sentences, of any rates.
+
+    Args:
+        counts: sentence counts of shape (sentences, n).
+        rates_of: counts of shape (samples, n) to rates of shape (samples, m).
+        samples: how often the test set is drawn anew.
+        level: the share of the drawn scores that the interval holds.
+        seed: makes the interval repeatable.
+
+    Returns:
+        Lower and upper ends of shape (2, m).
+    """
     units = _blocks(counts)
     if not len(units):
-        return np.zeros((2, counts.shape[1]))
+        return np.zeros((2, rates_of(counts.sum(axis=0)).shape[0]))
     generator = np.random.default_rng(seed)
     drawn = [units[generator.integers(len(units), size=len(units))].sum(axis=0) for _ in range(samples)]
     tail = (1 - level) / 2
-    return np.quantile(rates(np.stack(drawn)), [tail, 1 - tail], axis=0)
+    return np.quantile(rates_of(np.stack(drawn)), [tail, 1 - tail], axis=0)
 
 
 def permutation_test(first: IntArray, second: IntArray, *, samples: int = SAMPLES, seed: int = SEED) -> FloatArray:

@@ -34,13 +34,13 @@ _LONGEST_MAGIC = 6
 
 def display_name(path: FilePath) -> str:
     """How a file is called in messages."""
-    if isinstance(path, _Spooled):
+    if isinstance(path, NamedCopy):
         return path.name
     return "stdin" if fspath(path) == STDIN else fspath(path)
 
 
-class _Spooled(PathLike[str]):
-    """A copy on disk of something that can be read only once, still called by its own name."""
+class NamedCopy(PathLike[str]):
+    """A copy on disk of something that was elsewhere, still called by its own name."""
 
     def __init__(self, name: str, copy: str) -> None:
         self.name = name
@@ -64,7 +64,7 @@ def rereadable(path: FilePath) -> Iterator[FilePath]:
             _explain_damage(error, path, None)
             raise
         copy.flush()
-        yield _Spooled(display_name(path), copy.name)
+        yield NamedCopy(display_name(path), copy.name)
 
 
 @contextmanager

@@ -213,10 +213,14 @@ def _parse_jsonl(line: bytes, number: int) -> NumberedLinks:
     record = parse_json_object(line.decode("utf-8"))
     if not {"links", "sure", "possible"} & record.keys():
         raise ValueError(f'expected "links", found {shorten(", ".join(record))}.')
+    return NumberedLinks(number, links_of_record(record), _json_number(record.get("score")))
+
+
+def links_of_record(record: dict[str, object]) -> list[Link]:
+    """The links of a JSONL record; every way they can be wrong is a ValueError."""
     sure = chain(_json_links(record, "links"), _json_links(record, "sure"))
     links = [_json_link(item, sure=True) for item in sure]
-    links += [_json_link(item, sure=False) for item in _json_links(record, "possible")]
-    return NumberedLinks(number, links, _json_number(record.get("score")))
+    return links + [_json_link(item, sure=False) for item in _json_links(record, "possible")]
 
 
 def _json_links(record: dict[str, object], key: str) -> list[object]:

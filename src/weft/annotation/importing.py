@@ -1,0 +1,110 @@
+"""Files that somebody wants to annotate, read with weft's own readers: pairs with or without links, or links alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from weft.annotation.sentences import ProjectPair
+from weft.errors import FormatError, SettingError
+from weft.text.gold import GoldFile
+from weft.text.json_objects import parse_json_object
+from weft.text.lines import Path, display_name, read_lines
+from weft.text.links import links_of_record, recognised_links
+from weft.text.pairs import NOTHING, read_pairs
+from weft.types import Alignment, SentencePair
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What files hold, one entry for each line.
+
+    Attributes:
+        pairs: the pairs; a line that holds none keeps its place and says why.
+        links: the links of each line, where the files hold links.
+        base: the number that the file gives to the first word, where it holds links alone.
+    """
+
+    pairs: list[ProjectPair] = field(default_factory=list)
+    links: list[Alignment | None] = field(default_factory=list)
+    base: int = 0
+
+
+def read_files(paths: Sequence[Path], known: Sequence[SentencePair] | None = None) -> Imported:
+    """Read one file, or a source and a target file.
+
+    Args:
+        paths: pairs in any format, links in any format, JSONL with both, or two parallel files of sentences.
+        known: the pairs that links belong to. With them a file of links is checked, and it is found out whether it
+            counts from 0 or 1.
+
+    Raises:
+        SettingError: there are more than two files, or none.
+        FormatError: a file of links cannot be read. In files of pairs a bad line keeps its place.
+    """
+    if not 1 <= len(paths) <= 2:
+        raise SettingError("give one file of pairs, or a source and a target file.")
+    if len(paths) == 1 and _holds_links(paths[0]):
+        rows = GoldFile(paths[0], known, pairs_name="the pairs here", skip_unread=True)
+        return Imported(links=[Alignment.of(row.links) for row in rows], base=rows.base)
+    problems: dict[int, str] = {}
+
+    def note(error: FormatError) -> None:
+        problems[error.line or 0] = str(error)
+
+    pairs = [
+        ProjectPair(pair, problems.get(number, "") if pair == NOTHING else "")
+        for number, pair in enumerate(read_pairs(*paths, on_error=note), start=1)
+    ]
+    if not any(entry.pair != NOTHING for entry in pairs):
+        raise SettingError(
+            f"{display_name(paths[0])} holds no sentence pairs: 'source ||| target' lines, two columns, or JSONL."
+        )
+    links = _links_beside(paths[0], pairs) if len(paths) == 1 and _is_json(paths[0]) else []
+    return Imported(pairs, links)
+
+
+def _first_line(path: Path) -> bytes:
+    return next((line for line in islice(read_lines(path), 1000) if line.strip()), b"")
+
+
+def _is_json(path: Path) -> bool:
+    return _first_line(path).lstrip().startswith(b"{")
+
+
+def _holds_links(path: Path) -> bool:
+    """Whether a file holds links alone: its first line that is not blank says so."""
+    first = _first_line(path)
+    if not first:
+        return False
+    if _is_json(path):
+        return not any(name in first for name in (b'"source"', b'"target"', b'"translation"', b'"problem"'))
+    try:
+        _, rows = recognised_links(path)
+        next((row for row in rows if row.links), None)
+    except FormatError:
+        return False
+    return True
+
+
+def _links_beside(path: Path, pairs: Sequence[ProjectPair]) -> list[Alignment | None]:
+    """Links that stand in the same lines as the pairs, with their scores; empty if no line has any."""
+    found = [_links_of_line(line, entry.pair) for entry, line in zip(pairs, read_lines(path), strict=True)]
+    return found if any(alignment is not None for alignment in found) else []
+
+
+def _links_of_line(line: bytes, pair: SentencePair) -> Alignment | None:
+    try:
+        record = parse_json_object(line.decode("utf-8"))
+        if not {"links", "sure", "possible"} & record.keys():
+            return None
+        score = record.get("score")
+        links = [
+            link
+            for link in links_of_record(record)
+            if link.source < len(pair.source) and link.target < len(pair.target)
+        ]
+        return Alignment.of(links, float(score) if isinstance(score, int | float) else None)
+    except ValueError:
+        return None

@@ -1,0 +1,293 @@
+"""An annotation project: a folder of plain files that survives a kill at any moment.
+
+    project.json               that this is a project, and its name
+    pairs.jsonl                the sentence pairs; a line that held no pair keeps its place, with the reason
+    suggestions.jsonl          links that came with the pairs, line by line, if there were any
+    guidelines.md              what annotators should keep to, if somebody wrote it
+    annotations/NAME.jsonl     what NAME said, line by line: links, state, comment, time; blank where nothing was said
+    gold.jsonl                 the pairs that are confirmed, with their links
+    journal                    changes that are not in the files above yet
+
+A change is in the journal, and on the disk, before anybody is told that it is saved. Now and then the other files are
+written anew, each beside its old self and then renamed over it, and the journal is emptied.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import shutil
+import threading
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from weft.annotation.gold import confirmed_gold
+from weft.annotation.journal import Journal, read_journal
+from weft.annotation.locking import locked
+from weft.annotation.names import annotator_name
+from weft.annotation.record import LONGEST_COMMENT, Annotation, check_links, read_line, written_line
+from weft.annotation.sentences import ProjectPair, read_project_pairs, written_pair
+from weft.errors import FormatError, SettingError, WeftError
+from weft.text.files import write_whole
+from weft.text.json_objects import read_json_object
+from weft.text.lines import decode, read_lines
+from weft.text.links import format_links, read_links
+from weft.types import Alignment
+
+logger = logging.getLogger(__name__)
+
+_KIND = "weft project"
+_ENTRIES = 50  # changes in the journal before the files are written anew
+
+
+class ConflictError(WeftError):
+    """Somebody changed the same pair meanwhile, in another tab; `current` is what stands there now."""
+
+    def __init__(self, current: Annotation) -> None:
+        super().__init__("this pair was changed in another tab meanwhile.")
+        self.current = current
+
+
+class Project:
+    """A project in memory. `open` it to write, `read` it to look.
+
+    Attributes:
+        folder: where it lies.
+        pairs: the lines of the file it was made of, in order.
+        suggestions: links that came with the pairs; None where there were none.
+        annotations: for each annotator, what was said about which pair (counted from 0).
+        revision: how many changes there were, over all annotators.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        if not is_project(folder):
+            raise SettingError(f"{folder} is no annotation project: it has no project.json.")
+        self.name = str(read_json_object(folder / "project.json").get("name") or folder.name)
+        self.pairs: list[ProjectPair] = read_project_pairs(folder / "pairs.jsonl")
+        self.suggestions = _read_suggestions(folder / "suggestions.jsonl", len(self.pairs))
+        self.annotations: dict[str, dict[int, Annotation]] = {}
+        self.revision = 0
+        self._changed: set[str] = set()
+        self._journal: Journal | None = None
+        self._guard = threading.RLock()
+        self._held: contextlib.ExitStack = contextlib.ExitStack()
+        for path in sorted((folder / "annotations").glob("*.jsonl")):
+            self._read_annotator(path)
+        self._read_journal()
+
+    @classmethod
+    def read(cls, folder: str | os.PathLike[str]) -> Project:
+        """Look at a project, also one that a server is writing to; nothing on the disk is changed."""
+        return cls(Path(folder))
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> Project:
+        """Open a project to write; only one process may at a time.
+
+        Raises:
+            SettingError: this is no project, or another process has it open.
+        """
+        folder = Path(folder)
+        with contextlib.ExitStack() as held:
+            if is_project(folder):
+                held.enter_context(locked(folder / ".lock", f"{folder} is open in another weft already."))
+            project = cls(folder)
+            project._keep_damage()
+            for left_over in (*folder.glob("*.partial"), *folder.glob("annotations/*.partial")):
+                left_over.unlink()
+            project._journal = Journal(folder / "journal")
+            project.checkpoint()
+            project._held = held.pop_all()
+        return project
+
+    @property
+    def guidelines(self) -> str:
+        """What annotators should keep to."""
+        path = self.folder / "guidelines.md"
+        return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+
+    def put(self, annotator: str, number: int, said: Annotation, *, base: int | None = None) -> Annotation:
+        """Keep what an annotator said about a pair. When this returns, it is on the disk.
+
+        Args:
+            annotator: who says it.
+            number: the pair, counted from 0.
+            said: links, state and comment; time and revision are given here.
+            base: the revision of what the annotator saw; None does not ask.
+
+        Raises:
+            ConflictError: there is something newer than `base`.
+            OSError: the disk is full or broken; nothing was changed.
+        """
+        annotator = annotator_name(annotator, self.annotations)
+        if not 0 <= number < len(self.pairs):
+            raise SettingError(f"there is no pair {number + 1:,} in this project of {len(self.pairs):,}.")
+        if len(said.comment) > LONGEST_COMMENT:
+            raise SettingError(f"a comment has at most {LONGEST_COMMENT:,} characters.")
+        check_links(said.links, self.pairs[number].pair)
+        with self._guard:
+            if self._journal is None:
+                raise WeftError(f"{self.folder} was opened to read only.")
+            known = self.annotations.get(annotator, {}).get(number)
+            if base is not None and known is not None and known.revision != base:
+                raise ConflictError(known)
+            stamped = said.stamped(self.revision + 1)
+            self._journal.append({"annotator": annotator, "pair": number, **stamped.record()})
+            self._take(annotator, number, stamped)
+            if self._journal.entries >= _ENTRIES:
+                self._try_checkpoint()
+        return stamped
+
+    def changes(self, since: int) -> list[tuple[str, int, Annotation]]:
+        """Everything that is newer than a revision, oldest first."""
+        with self._guard:
+            newer = [
+                (name, number, said)
+                for name, all_said in self.annotations.items()
+                for number, said in all_said.items()
+                if said.revision > since
+            ]
+        return sorted(newer, key=lambda change: change[2].revision)
+
+    def checkpoint(self) -> None:
+        """Write what changed into the plain files, and empty the journal."""
+        with self._guard:
+            if self._journal is None:
+                return
+            (self.folder / "annotations").mkdir(exist_ok=True)
+            for name in sorted(self._changed):
+                lines = [written_line(self.annotations[name].get(number)) for number in range(len(self.pairs))]
+                write_whole(self.folder / "annotations" / f"{name}.jsonl", "".join(f"{line}\n" for line in lines))
+            if self._changed or not (self.folder / "gold.jsonl").exists():
+                self.write_gold()
+            _sync_folders(self.folder, self.folder / "annotations")
+            self._changed.clear()
+            self._journal.clear()
+
+    def write_gold(self) -> Path:
+        """Write the confirmed pairs with their links, and say where."""
+        path = self.folder / "gold.jsonl"
+        records = (
+            {**written_pair(self.pairs[number]), **json.loads(next(format_links([alignment], "jsonl")))}
+            for number, alignment in sorted(confirmed_gold(self.annotations).items())
+        )
+        write_whole(path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
+        return path
+
+    def close(self) -> None:
+        """Write everything, and let others open the project."""
+        with self._guard, self._held:
+            if self._journal is not None:
+                self._try_checkpoint()
+                self._journal.close()
+                self._journal = None
+
+    def _take(self, annotator: str, number: int, said: Annotation) -> None:
+        self.annotations.setdefault(annotator, {})[number] = said
+        self.revision = max(self.revision, said.revision)
+        self._changed.add(annotator)
+
+    def _try_checkpoint(self) -> None:
+        """What could not be written stays in the journal, and is tried again later."""
+        try:
+            self.checkpoint()
+        except OSError as error:
+            logger.warning("%s: %s; the changes stay in the journal.", error.filename, error.strerror)
+
+    def _read_annotator(self, path: Path) -> None:
+        said = {}
+        for number, line in enumerate(read_lines(path)):
+            try:
+                annotation = read_line(decode(line, path, number + 1))
+                if annotation is not None:
+                    self._check_place(number, annotation)
+                    said[number] = annotation
+            except ValueError as error:
+                raise FormatError(str(path), number + 1, str(error)) from error
+        self.annotations[path.stem] = said
+        self.revision = max([self.revision, *(each.revision for each in said.values())])
+
+    def _check_place(self, number: int, annotation: Annotation) -> None:
+        if number >= len(self.pairs):
+            raise ValueError(f"the project has only {len(self.pairs):,} pairs.")
+        check_links(annotation.links, self.pairs[number].pair)
+
+    def _read_journal(self) -> None:
+        """Changes that the files do not hold yet; a change that they do hold has no higher revision."""
+        entries, self._damaged = read_journal(self.folder / "journal")
+        for entry in entries:
+            annotator, number, said = str(entry["annotator"]), int(entry["pair"]), Annotation.of_record(entry)
+            known = self.annotations.get(annotator, {}).get(number)
+            if known is None or known.revision < said.revision:
+                self._take(annotator, number, said)
+
+    def _keep_damage(self) -> None:
+        """A journal with a damaged line is kept for whoever wants to look; a kill leaves one at most, unanswered."""
+        if self._damaged:
+            journal = self.folder / "journal"
+            shutil.copyfile(journal, self.folder / f"journal.damaged-{self.revision}")
+            logger.warning("%s: the end is damaged, as after a kill; what was saved is read.", journal)
+
+
+def is_project(folder: str | os.PathLike[str]) -> bool:
+    """Whether a folder holds a project."""
+    path = Path(folder) / "project.json"
+    return path.is_file() and read_json_object(path).get("kind") == _KIND
+
+
+def create_project(
+    folder: str | os.PathLike[str],
+    pairs: Iterable[ProjectPair],
+    suggestions: Sequence[Alignment | None] = (),
+    *,
+    name: str = "",
+) -> None:
+    """Make a folder a project.
+
+    Args:
+        folder: an empty folder, or one that is not there yet.
+        pairs: the pairs, one for each line they came from.
+        suggestions: links to begin with, one for each pair or none at all.
+        name: what the project is called; the folder's name by default.
+
+    Raises:
+        SettingError: the folder is a project already, or there is no pair.
+    """
+    folder = Path(folder)
+    if (folder / "project.json").exists():
+        raise SettingError(f"{folder} is a project already.")
+    lines = [json.dumps(written_pair(pair), ensure_ascii=False) + "\n" for pair in pairs]
+    if not lines:
+        raise SettingError("there are no pairs to annotate.")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "pairs.jsonl", "".join(lines))
+    if any(alignment is not None for alignment in suggestions):
+        given = format_links((Alignment() if alignment is None else alignment for alignment in suggestions), "jsonl")
+        write_whole(folder / "suggestions.jsonl", "".join(given))
+    about: dict[str, Any] = {"kind": _KIND, "version": 1, "name": name or folder.resolve().name}
+    write_whole(folder / "project.json", json.dumps(about, ensure_ascii=False, indent=2) + "\n")
+    _sync_folders(folder, folder.resolve().parent)
+
+
+def _read_suggestions(path: Path, count: int) -> list[Alignment | None]:
+    if not path.exists():
+        return [None] * count
+    found = list(read_links(path, format="jsonl"))
+    if len(found) != count:
+        raise FormatError(str(path), None, f"expected {count:,} lines as in pairs.jsonl, found {len(found):,}.")
+    return list(found)
+
+
+def _sync_folders(*folders: Path) -> None:
+    """A new name is safe only when its folder is on the disk as well."""
+    for folder in folders:
+        with contextlib.suppress(OSError):  # some systems cannot open folders
+            handle = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)

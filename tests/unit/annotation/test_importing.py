@@ -1,0 +1,63 @@
+"""Files that somebody wants to annotate keep their lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from weft import Link, SentencePair
+from weft.annotation.importing import read_files
+from weft.errors import FormatError, LineCountError, SettingError
+from weft.text.pairs import NOTHING
+
+
+def file(tmp_path, text: str, name: str = "file"):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_blank_and_bad_lines_keep_their_place(tmp_path):
+    found = read_files([file(tmp_path, "a b ||| c\n\nno separator\nd ||| e f\n")])
+    assert [entry.pair for entry in found.pairs] == [
+        SentencePair(("a", "b"), ("c",)), NOTHING, NOTHING, SentencePair(("d",), ("e", "f")),
+    ]  # fmt: skip
+    assert [bool(entry.problem) for entry in found.pairs] == [False, True, True, False]
+    assert "file:3" in found.pairs[2].problem
+    assert found.links == []
+
+
+@pytest.mark.parametrize("text", ["a b\tc d\n", '{"source": "a b", "target": ["c", "d"]}\n', "a b ||| c d\n"])
+def test_formats_of_pairs_are_told_apart(tmp_path, text):
+    assert read_files([file(tmp_path, text)]).pairs[0].pair == SentencePair(("a", "b"), ("c", "d"))
+
+
+def test_two_files(tmp_path):
+    paths = [file(tmp_path, "a\n\nb\n", "x.src"), file(tmp_path, "c\n\nd\n", "x.tgt")]
+    assert [entry.pair.source for entry in read_files(paths).pairs] == [("a",), (), ("b",)]
+    with pytest.raises(LineCountError):
+        read_files([paths[0], file(tmp_path, "c\n", "short")])
+
+
+def test_links_beside_the_pairs_keep_their_scores(tmp_path):
+    text = '{"source": "a b", "target": "c", "links": [[0, 0, 0.5]], "possible": [[1, 0]], "score": 0.9}\n'
+    found = read_files([file(tmp_path, text + '{"source": "x", "target": "y"}\n\n')])
+    assert found.links[0] is not None
+    assert found.links[0].links == (Link(0, 0, 0.5), Link(1, 0, None, False))
+    assert found.links[0].score == 0.9
+    assert found.links[1:] == [None, None]
+
+
+@pytest.mark.parametrize("text", ["1-1 2p2\n", "1 1 1 S\n1 2 2 P\n", '{"links": [[0, 0]], "possible": [[1, 1]]}\n'])
+def test_links_alone_are_counted_from_0(tmp_path, text):
+    found = read_files([file(tmp_path, text)], [SentencePair(("a", "b"), ("c", "d"))])
+    assert found.pairs == []
+    assert [link for each in found.links for link in each] == [Link(0, 0), Link(1, 1, None, False)]
+
+
+def test_links_that_do_not_fit_are_refused(tmp_path):
+    with pytest.raises(FormatError, match="out of range"):
+        read_files([file(tmp_path, "0-5\n")], [SentencePair(("a",), ("b",))])
+    with pytest.raises(LineCountError):
+        read_files([file(tmp_path, "0-0\n0-0\n")], [SentencePair(("a",), ("b",))])
+    with pytest.raises(SettingError, match="no sentence pairs"):
+        read_files([file(tmp_path, "nothing here\n")])
