@@ -6,11 +6,10 @@ Names are resolved on first use, so that `import weft` stays light; `dir(weft)` 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
-from weft.types import Alignment
 from weft.version import __version__
 
+TYPE_CHECKING = False  # what `typing` would say; importing that takes longer than all the rest
 if TYPE_CHECKING:
     from weft.aligner import Aligner
     from weft.corpus.align import align_files
@@ -26,10 +25,11 @@ if TYPE_CHECKING:
     from weft.training.config import TrainingConfig
     from weft.training.loop import train
     from weft.tuning import DevSet, tune
-    from weft.types import GoldAlignment, Link, SentencePair
+    from weft.types import Alignment, GoldAlignment, Link, SentencePair
 
 _HOMES = {
     "Aligner": "weft.aligner",
+    "Alignment": "weft.types",
     "CorpusScore": "weft.scoring.corpus",
     "DevSet": "weft.tuning",
     "ExtractionSettings": "weft.extraction.settings",
@@ -107,11 +107,9 @@ def __dir__() -> list[str]:
 
 
 def _drawn(alignment: Alignment) -> str:
+    """An alignment as a picture; `Alignment` finds this here, because pictures are made in a layer above its own."""
     from weft.viewing.comparison import ViewedPair
     from weft.viewing.svg import lines_svg
 
     assert alignment.pair is not None
     return lines_svg(ViewedPair(1, alignment.pair, (alignment,)))
-
-
-Alignment._drawn_by = _drawn

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 Words = tuple[str, ...]
 WordPair = tuple[int, int]
@@ -49,9 +50,6 @@ class Alignment:
         score: rates the whole pair, from 0 to 1.
         pair: the sentences, where they are known. Alignments with the same links and score are equal whatever it is.
     """
-
-    _drawn_by: ClassVar[Callable[[Alignment], str] | None] = None
-    """Turns an alignment into HTML; set by `weft` itself, because pictures are made in a layer above this one."""
 
     links: tuple[Link, ...] = ()
     score: float | None = None
@@ -105,8 +103,10 @@ class Alignment:
         return " ".join([f"{link[0]}-{link[1]}" for link in self.links])
 
     def _repr_html_(self) -> str:
-        draw = type(self)._drawn_by
-        return draw(self) if draw and self.pair is not None else f"<code>{self}</code>"
+        if self.pair is None:
+            return f"<code>{self}</code>"
+        drawn: str = sys.modules["weft"]._drawn(self)
+        return drawn
 
 
 @dataclass(frozen=True, slots=True)

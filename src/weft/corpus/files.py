@@ -8,11 +8,12 @@ import posixpath
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from shutil import copyfileobj
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from weft.errors import FormatError, MissingExtraError, SettingError, WeftError
-from weft.text.files import Write, writing
+from weft.text.files import Write, whole_file, writing
 
 _ENDINGS = (".gz", ".xz", ".zst", ".txt", ".tsv", ".jsonl", ".json", ".parquet")
 _PARQUET = ".parquet"
@@ -35,7 +36,7 @@ def plan(source: str, target: str | None, output: str, ending: str) -> list[Task
 
     Args:
         source: a file, a folder, or a pattern with stars; a path or an fsspec address.
-        target: likewise for the other side; its files are matched in order of their names.
+        target: a file, a folder or a pattern with the other side; its files are matched in order of their names.
         output: a file for one file; a folder, or a name with a star, for several.
         ending: how files in an output folder end.
     """
@@ -109,7 +110,8 @@ def writing_to(address: str, *, json_lines: bool) -> Iterator[Write]:
         with _table(copy, json_lines) if address.endswith(_PARQUET) else writing(copy) as write:
             yield write
         if _is_local(address):
-            os.replace(copy, path)
+            with whole_file(path) as whole, open(copy, "rb") as complete:
+                copyfileobj(complete, whole)
         else:
             system.put_file(copy, path)
 

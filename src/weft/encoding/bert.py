@@ -160,7 +160,10 @@ def _read(file: Any, spelt: Mapping[str, str], name: str) -> Tensor:
 
 
 def _looked_up(tensors: Mapping[str, Tensor], config: dict[str, Any]) -> Callable[[str], Tensor] | None:
-    """The same for tensors in memory. A model may have been cut off, and then it has fewer layers than it says."""
+    """How to read tensors that are in memory already; None if some are missing.
+
+    A model may have been cut off, and then it has fewer layers than its configuration says.
+    """
     config["num_hidden_layers"] = sum(name.endswith(".intermediate.dense.bias") for name in tensors)
     complete = tensors.keys() >= set(tensor_names(config["num_hidden_layers"]))
     return tensors.__getitem__ if complete else None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 
@@ -27,12 +29,21 @@ class Calibration:
         Links are summed into equally full bins first: a curve with one step for each link of a small dev set would
         learn its accidents.
         """
-        from scipy.optimize import isotonic_regression
-
         order = np.argsort(raw, kind="stable")
         bins = np.array_split(order, max(1, min(knots, len(order) // 20)))
         centres = [float(np.mean(raw[members])) for members in bins]
         # One right and one wrong link are added to each bin, so that no bin promises certainty.
         shares = [(float(np.sum(right[members])) + 1) / (len(members) + 2) for members in bins]
-        curve = isotonic_regression(shares, weights=[len(members) for members in bins]).x
-        return cls(tuple(centres), tuple(float(share) for share in curve))
+        return cls(tuple(centres), tuple(_rising(shares, [len(members) for members in bins])))
+
+
+def _rising(values: Sequence[float], weights: Sequence[int]) -> Iterator[float]:
+    """The rising curve nearest to the values: neighbours that fall are replaced by their weighted mean."""
+    steps: list[tuple[float, int, int]] = []  # mean, weight, values
+    for value, weight in zip(values, weights, strict=True):
+        steps.append((value, weight, 1))
+        while len(steps) > 1 and steps[-2][0] >= steps[-1][0]:
+            (low, light, few), (high, heavy, many) = steps.pop(), steps.pop()
+            steps.append(((low * light + high * heavy) / (light + heavy), light + heavy, few + many))
+    for mean, _, count in steps:
+        yield from repeat(mean, count)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from weft.arrays import Marks
-    from weft.extraction.comparison import Comparison
     from weft.extraction.settings import ExtractionSettings
+    from weft.extraction.similarity import Comparison
 
 
 class Cost(StrEnum):

@@ -1,4 +1,4 @@
-"""Hidden states to directional probabilities: similarities, softmax, entmax and optimal transport.
+"""Hidden states to directional probabilities: two batches compared, softmax, entmax and optimal transport.
 
 Written once against the array API: the same lines run on numpy arrays and on torch tensors on any device. Letters in
 shapes: b pairs of a batch, n source subwords, m target subwords, d width.
@@ -6,6 +6,7 @@ shapes: b pairs of a batch, n source subwords, m target subwords, d width.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from array_api_compat import array_namespace, is_torch_array
@@ -42,6 +43,33 @@ def distances(source: States, target: States) -> Cells:
     squares = [xp.sum(states * states, axis=-1) for states in (source, target)]
     squared = squares[0][:, :, None] + squares[1][:, None, :] - 2 * dot_products(source, target)
     return xp.sqrt(xp.where(squared > 0, squared, xp.zeros_like(squared)))
+
+
+class Comparison:
+    """Two batches of sentences side by side: their hidden states, and their similarities once somebody asks.
+
+    Attributes:
+        source: states of shape (b, n, d).
+        target: states of shape (b, m, d).
+        valid: which cells are real and not padding, shape (b, n, m).
+    """
+
+    def __init__(self, source: States, target: States, valid: Marks) -> None:
+        self.source = source
+        self.target = target
+        self.valid = valid
+
+    @cached_property
+    def products(self) -> Cells:
+        """Dot products, very low at padding; shape (b, n, m)."""
+        products = dot_products(self.source, self.target)
+        xp = array_namespace(products)
+        return xp.where(self.valid, products, xp.full_like(products, MASKED))
+
+    @cached_property
+    def closeness(self) -> Cells:
+        """Cosines moved to the range from 0 to 1; shape (b, n, m)."""
+        return (cosines(self.source, self.target) + 1) / 2
 
 
 def softmax(scores: Any, *, axis: int, null: float | None = None) -> Any:

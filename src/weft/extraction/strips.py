@@ -15,19 +15,14 @@ from array_api_compat import array_namespace, to_device
 
 from weft.arrays import FloatArray, IntArray, LinkColumn, States
 from weft.encoding.encoder import Encoded
-from weft.extraction.comparison import Comparison
-from weft.extraction.methods import METHODS, chosen_links
+from weft.extraction.methods import chosen_links
 from weft.extraction.settings import ExtractionSettings
+from weft.extraction.similarity import Comparison
 from weft.extraction.symmetrize import Symmetrization, symmetrize
 from weft.extraction.words import WordLinks, harmonic_mean, scores_against_null, word_links
 
 _STRIP_CELLS = 1 << 20
 _GATHERED_LINKS = 1 << 15
-
-
-def suits(shape: tuple[int, int], method: str, *, limit: int) -> bool:
-    """Whether a pair of this shape (subwords) is better taken in strips."""
-    return shape[0] * shape[1] > limit and METHODS[method].choose is not None
 
 
 def extract_pair(

@@ -114,15 +114,18 @@ def score(
         ignore_possible: treat possible gold links as not there.
 
     Raises:
-        SettingError: there are more or fewer alignments than gold alignments.
+        SettingError: there are more or fewer alignments than gold alignments, or the two stand in the wrong order.
     """
-    gold = [gold] if isinstance(gold, GoldAlignment) else gold
-    system = [system] if isinstance(system, Alignment) else system
+    gold = [gold] if isinstance(gold, GoldAlignment | Alignment) else gold
+    system = [system] if isinstance(system, GoldAlignment | Alignment) else system
     counts = _CountRows()
     for truth, alignment in zip_longest(gold, system):
         if truth is None or alignment is None:
             short, long = ("system", "gold") if alignment is None else ("gold", "system")
             raise SettingError(f"`{short}` ends after {len(counts):,} alignments, sooner than `{long}`.")
+        if not isinstance(truth, GoldAlignment) or not isinstance(alignment, Alignment):
+            found = f"found {type(truth).__name__} and {type(alignment).__name__}"
+            raise SettingError(f"`score` takes gold first and the system second: GoldAlignment and Alignment; {found}.")
         counts.append(count_sentence(truth.only_sure() if ignore_possible else truth, alignment.pairs))
     signature = _signature(len(counts), ignore_possible=ignore_possible, gold_base=0, system_base=0)
     return CorpusScore(name, counts.as_array(), signature)

@@ -96,21 +96,54 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
         file.write(content.encode("utf-8") if isinstance(content, str) else content)
 
 
+class WholeFolder:
+    """A folder that takes its name only when all of it is written, into `partial`; until then another keeps it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.partial, self._old = (path.with_name(f".{path.name}.{ending}") for ending in ("partial", "old"))
+
+    def begin(self) -> None:
+        """Make `partial`, empty."""
+        self.drop()
+        self.partial.mkdir(parents=True)
+
+    def keep(self) -> None:
+        """It is complete: give it its name."""
+        if self._path.exists():
+            self._path.rename(self._old)
+        self.partial.rename(self._path)
+        self.drop()
+
+    def drop(self) -> None:
+        """Remove what is not needed, or could not be written."""
+        for unused in (self.partial, self._old):
+            shutil.rmtree(unused, ignore_errors=True)
+
+
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
     """An empty folder that takes the place of `path` if the block ends well; `path` is as it was if it raises."""
-    partial, old = (path.with_name(f".{path.name}.{ending}") for ending in ("partial", "old"))
-    for left_over in (partial, old):
-        shutil.rmtree(left_over, ignore_errors=True)
-    partial.mkdir(parents=True)
+    folder = WholeFolder(path)
+    folder.begin()
     try:
-        yield partial
-        if path.exists():
-            path.rename(old)
-        partial.rename(path)
+        yield folder.partial
+        folder.keep()
     finally:
-        for unused in (partial, old):
-            shutil.rmtree(unused, ignore_errors=True)
+        folder.drop()
+
+
+@contextmanager
+def files_moved_in(folder: Path) -> Iterator[Path]:
+    """An empty folder whose files are moved into `folder` if the block ends well; other files there stay."""
+    inside = WholeFolder(folder / "files")
+    inside.begin()
+    try:
+        yield inside.partial
+        for file in inside.partial.iterdir():
+            file.replace(folder / file.name)
+    finally:
+        inside.drop()
 
 
 @contextmanager

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 from weft.encoding.torch import library_silence
 from weft.models.settings import ModelSettings
+from weft.text.files import files_moved_in
 from weft.training.checkpoints import Progress
 from weft.training.config import TrainingConfig
 from weft.training.model import TrainableEncoder
@@ -28,20 +28,15 @@ def save_trained(
 
     Everything is written elsewhere first and then moved, so that a kill does not leave half a model.
     """
-    partial = folder / ".model.partial"
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    library: Any = model.library
-    with library_silence():
-        library.save_pretrained(partial)
-    model.save_heads(partial)
-    tokenizer.save_pretrained(partial)
-    config.save(partial / CONFIG_FILE)
-    ModelSettings(layer=model.layer, joint=model.joint, extraction=config.extraction).write(partial)
-    (partial / "README.md").write_text(model_card(config, model.layer, progress, counts), encoding="utf-8")
-    for file in partial.iterdir():
-        file.replace(folder / file.name)
-    partial.rmdir()
+    with files_moved_in(folder) as partial:
+        library: Any = model.library
+        with library_silence():
+            library.save_pretrained(partial)
+        model.save_heads(partial)
+        tokenizer.save_pretrained(partial)
+        config.save(partial / CONFIG_FILE)
+        ModelSettings(layer=model.layer, joint=model.joint, extraction=config.extraction).write(partial)
+        (partial / "README.md").write_text(model_card(config, model.layer, progress, counts), encoding="utf-8")
 
 
 def model_card(config: TrainingConfig, layer: int, progress: Progress, counts: dict[str, int]) -> str:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from accelerate import Accelerator
 
+from weft.text.files import WholeFolder
+
 _STATE = "state.json"
 # It remarks on tied weights at every checkpoint, and ties them again when it reads one.
 logging.getLogger("accelerate.utils.other").setLevel(logging.ERROR)
@@ -52,19 +54,16 @@ def latest(folder: Path) -> Path | None:
 
 def save(accelerator: Accelerator, folder: Path, progress: Progress, *, keep: int = 2) -> None:
     """Write model, optimizer and random states with the run's progress; older checkpoints are removed."""
-    path = folder / f"step-{progress.step:09d}"
-    partial = folder / f".{path.name}.partial"
+    whole = WholeFolder(folder / f"step-{progress.step:09d}")
     accelerator.wait_for_everyone()
     if accelerator.is_main_process:
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
+        whole.begin()
     accelerator.wait_for_everyone()
-    accelerator.save_state(str(partial))
+    accelerator.save_state(str(whole.partial))
     accelerator.wait_for_everyone()
     if accelerator.is_main_process:
-        (partial / _STATE).write_text(json.dumps(asdict(progress)) + "\n", encoding="utf-8")
-        shutil.rmtree(path, ignore_errors=True)
-        partial.rename(path)
+        (whole.partial / _STATE).write_text(json.dumps(asdict(progress)) + "\n", encoding="utf-8")
+        whole.keep()
         for old in sorted(folder.glob("step-*"))[:-keep]:
             shutil.rmtree(old)
     accelerator.wait_for_everyone()

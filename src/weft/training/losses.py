@@ -164,7 +164,7 @@ def moved_probabilities(theirs: NullDirections, source_origin: Tensor, target_or
     Args:
         theirs: of the pair before the change.
         source_origin: where each source subword stood before, shape (b, n); negative for words from elsewhere.
-        target_origin: the same for the target, shape (b, m).
+        target_origin: where each target subword stood before, shape (b, m); negative for words from elsewhere.
 
     Returns:
         Probabilities forward (b, n, m + 1) and backward (b, n + 1, m).

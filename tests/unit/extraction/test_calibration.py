@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import isotonic_regression
 
 from weft.extraction.calibration import Calibration
 
@@ -23,3 +24,13 @@ def test_calibrated_scores_are_probabilities_and_keep_their_order(links):
     probabilities = curve(np.sort(raw))
     assert ((probabilities > 0) & (probabilities < 1)).all()
     assert (np.diff(probabilities) >= -1e-12).all()
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=100, max_size=400))
+def test_the_curve_is_that_of_scipys_isotonic_regression(links):
+    raw, right = (np.array(column) for column in zip(*links, strict=True))
+    curve = Calibration.fit(raw, right)
+    bins = np.array_split(np.argsort(raw, kind="stable"), min(32, len(raw) // 20))
+    shares = [(right[members].sum() + 1) / (len(members) + 2) for members in bins]
+    expected = isotonic_regression(shares, weights=[len(members) for members in bins]).x
+    np.testing.assert_allclose(curve.probabilities, expected)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 from simalign import SentenceAligner
 
 from weft.extraction.matching import best_links, itermax_links, matching_links
@@ -50,3 +51,13 @@ class TestAgainstSimAlign:
         similarities, valid = padded(shapes, seed)
         ours = matching_links(library(similarities), library(valid))
         check(ours, valid, similarities, shapes, SentenceAligner.get_max_weight_match)
+
+
+@given(shape=st.tuples(st.integers(1, 60), st.integers(1, 60)), seed=st.integers(0, 10_000))
+def test_matchings_weigh_as_much_as_those_of_scipy_even_with_ties(shape, seed):
+    similarities = np.random.default_rng(seed).random((1, *shape)).astype(np.float32).round(1)
+    links = np.asarray(matching_links(similarities, np.ones_like(similarities, dtype=bool)))
+    assert links.sum() == min(shape)
+    assert links.sum(axis=1).max() == links.sum(axis=2).max() == 1
+    best = linear_sum_assignment(similarities[0], maximize=True)
+    np.testing.assert_allclose(similarities[links].sum(), similarities[0][best].sum(), rtol=1e-5)

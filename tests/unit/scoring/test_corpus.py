@@ -67,3 +67,9 @@ def test_files_are_scored_with_the_base_that_was_found(tmp_path):
     [found] = score_files(tmp_path / "gold", [tmp_path / "mine"])
     assert found.rates == score(GOLD, POOR).rates
     assert "|gold-base:1|" in found.signature
+
+
+@pytest.mark.parametrize("wrap", [lambda one: one, lambda one: [one]])
+def test_gold_and_system_in_the_wrong_order_are_a_sentence(wrap):
+    with pytest.raises(SettingError, match=r"gold first and the system second.*found Alignment and GoldAlignment"):
+        score(wrap(GOOD), wrap(GOLD))
