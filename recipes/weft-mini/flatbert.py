@@ -24,14 +24,16 @@ class Shape:
     inner: int = 1536
     positions: int = 128
     eps: float = 1e-12
+    embedding: int = 0  # width of the embeddings, which are then projected; 0 is the width of the encoder
 
     def config(self) -> dict[str, object]:
-        """The same for Hugging Face."""
+        """These sizes in Hugging Face's words."""
         return {
             "architectures": ["BertForMaskedLM"], "model_type": "bert", "vocab_size": self.vocabulary,
             "hidden_size": self.width, "num_hidden_layers": self.layers, "num_attention_heads": self.heads,
             "intermediate_size": self.inner, "max_position_embeddings": self.positions, "type_vocab_size": 2,
             "hidden_act": "relu", "layer_norm_eps": self.eps, "pad_token_id": 0, "tie_word_embeddings": True,
+            **({"embedding_size": self.embedding} if self.embedding else {}),
             "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1, "initializer_range": 0.02,
         }  # fmt: skip
 
@@ -43,14 +45,16 @@ class FlatBert(nn.Module):
         super().__init__()
         self.shape = shape
         self.dropout = 0.0
-        width, inner = shape.width, shape.inner
+        width, inner, narrow = shape.width, shape.inner, shape.embedding or shape.width
         sizes = {
-            "bert.embeddings.word_embeddings": (shape.vocabulary, width),
-            "bert.embeddings.position_embeddings": (shape.positions, width),
-            "bert.embeddings.token_type_embeddings": (2, width),
-            "cls.predictions.transform.dense": (width, width),
+            "bert.embeddings.word_embeddings": (shape.vocabulary, narrow),
+            "bert.embeddings.position_embeddings": (shape.positions, narrow),
+            "bert.embeddings.token_type_embeddings": (2, narrow),
+            "cls.predictions.transform.dense": (narrow, width),
         }
-        norms = ["bert.embeddings.LayerNorm", "cls.predictions.transform.LayerNorm"]
+        if shape.embedding:
+            sizes["bert.embeddings_project"] = (width, narrow)
+        norms = []
         for k in range(shape.layers):
             layer = f"bert.encoder.layer.{k}"
             for name in (
@@ -66,11 +70,13 @@ class FlatBert(nn.Module):
         self.weights = nn.ParameterDict()
         for name, size in sizes.items():
             self._add(f"{name}.weight", torch.randn(size) * 0.02)
-            if "embeddings" not in name:
+            if not name.endswith("_embeddings"):
                 self._add(f"{name}.bias", torch.zeros(size[0]))
-        for name in norms:
-            self._add(f"{name}.weight", torch.ones(width))
-            self._add(f"{name}.bias", torch.zeros(width))
+        sizes_of_norms = dict.fromkeys(norms, width)
+        sizes_of_norms |= dict.fromkeys(("bert.embeddings.LayerNorm", "cls.predictions.transform.LayerNorm"), narrow)
+        for name, along in sizes_of_norms.items():
+            self._add(f"{name}.weight", torch.ones(along))
+            self._add(f"{name}.bias", torch.zeros(along))
         self._add("cls.predictions.bias", torch.zeros(shape.vocabulary))
 
     def _add(self, name: str, value: Tensor) -> None:
@@ -91,9 +97,8 @@ class FlatBert(nn.Module):
         return F.dropout(x, self.dropout) if self.dropout and torch.is_grad_enabled() else x
 
     def _norm(self, x: Tensor, name: str) -> Tensor:
-        return F.layer_norm(
-            x, (self.shape.width,), self.weight(f"{name}.weight"), self.weight(f"{name}.bias"), self.shape.eps
-        )
+        weight, bias = self.weight(f"{name}.weight"), self.weight(f"{name}.bias")
+        return F.layer_norm(x, (x.shape[-1],), weight, bias, self.shape.eps)
 
     def forward(self, ids: Tensor, positions: Tensor, types: Tensor, ends: Tensor) -> Tensor:
         """Hidden states of the last layer, shape (tokens, width); `ends` are the cumulated lengths of the rows."""
@@ -101,6 +106,7 @@ class FlatBert(nn.Module):
         x = x + F.embedding(positions, self.weight("bert.embeddings.position_embeddings.weight"))
         x = x + F.embedding(types, self.weight("bert.embeddings.token_type_embeddings.weight"))
         x = self._norm(x, "bert.embeddings.LayerNorm").to(torch.bfloat16 if ids.is_cuda else torch.float32)
+        x = self._linear(x, "bert.embeddings_project") if self.shape.embedding else x
         for k in range(self.shape.layers):
             layer = f"bert.encoder.layer.{k}"
             x = self._norm(x + self._drop(self._attention(x, layer, ends)), f"{layer}.attention.output.LayerNorm")

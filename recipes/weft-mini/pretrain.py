@@ -229,7 +229,10 @@ def loaded(folder: Path, device: str) -> FlatBert:
     """The model that `save` wrote."""
     config = json.loads((folder / "config.json").read_text())
     names = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
-    shape = Shape(*(config[name] for name in names), positions=config["max_position_embeddings"])
+    shape = Shape(
+        *(config[name] for name in names),
+        positions=config["max_position_embeddings"], embedding=config.get("embedding_size", 0),
+    )  # fmt: skip
     model = FlatBert(shape).to(device)
     stored = {name: value.float() for name, value in load_file(folder / "model.safetensors").items()}
     stored = fold(stored, shape.layers, 0.5)

@@ -18,7 +18,7 @@ from store import Array
 from torch import Tensor
 
 MOST_PIECES = MOST_SIDE - AROUND
-EDGES = (16, 32, 64, MOST_PIECES)
+EDGES = (24, 56, MOST_PIECES)
 NOBODY = -1
 _SLOTS, _SEGMENTS = 2, 8  # sentences a side; [CLS] a b [SEP] [CLS] c d [SEP]
 

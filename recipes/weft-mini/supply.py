@@ -27,6 +27,7 @@ from rows import (
 )  # fmt: skip
 from store import WHOLE_KOREAN, Array, read
 
+RARER = 0.15  # how often a language that does not come first is drawn for a pair without English
 NEIGHBOURS = 4  # how far a sentence of the same document is looked for
 
 
@@ -102,7 +103,8 @@ class Supply:
 
     def _pools(self, shards: dict[Path, dict[str, Array]]) -> None:
         lengths, self.pools, link_start = self.sentences.lengths, [], 0
-        taught = sorted({path.stem for path in shards if path.parent.name == "taught"} | self.known)
+        first = {path.stem for path in shards if path.parent.name == "taught"}
+        taught = sorted(first | self.known)
         for language in taught:
             sides = [self._joined(language)] if self.tables else []
             for path in shards:
@@ -110,7 +112,8 @@ class Supply:
                     numbers = self._first[path] + np.arange(len(shards[path]["lengths"]))
                     sides.append((numbers[::2], numbers[1::2]))
             source, target = (np.concatenate(side) for side in zip(*sides, strict=True))
-            self.pools.append(Pool("taught", TAUGHT, source, target, *(np.zeros_like(source) for _ in range(2))))
+            share = "taught" if language in first or not self.shares.get("new") else "new"
+            self.pools.append(Pool(share, TAUGHT, source, target, *(np.zeros_like(source) for _ in range(2))))
         corpora = {name: table for name, *table in self.tables}
         for path, shard in shards.items():
             if "links" not in shard:
@@ -137,7 +140,7 @@ class Supply:
             self.pools.append(pool)
         self.pools = [pool.kept(lengths) for pool in self.pools]
         self.taught = taught
-        self._pivots(set(taught) | {WHOLE_KOREAN})
+        self._pivots(set(taught) | {WHOLE_KOREAN}, first | {WHOLE_KOREAN} if self.shares.get("new") else None)
 
     def _joined(self, language: str) -> tuple[Array, Array]:
         """Lines of a language with English."""
@@ -149,9 +152,14 @@ class Supply:
                     sides.append(pairs[:, (pairs >= 0).all(axis=0)])
         return (lambda pairs: (pairs[0], pairs[1]))(np.concatenate(sides, axis=1))
 
-    def _pivots(self, known: set[str]) -> None:
-        """Where a line has English and another language that the teacher knows: corpus, language, line."""
+    def _pivots(self, known: set[str], first: set[str] | None) -> None:
+        """Where a line has English and another language that the teacher knows: corpus, language, line.
+
+        Where some languages come first, the others are drawn less often, on either side.
+        """
         names = sorted(known)
+        rank = np.array([1.0 if first is None or name in first else RARER for name in names])
+        self._other = np.cumsum(rank / rank.sum())
         self._by_name = []
         entries = []
         for k, (_, languages, table) in enumerate(self.tables):
@@ -164,14 +172,14 @@ class Supply:
             entries.append(np.stack([np.full_like(line, k), language, line]))
         self._entries = np.concatenate(entries, axis=1) if entries else np.zeros((3, 0), dtype=np.int64)
         sizes = np.bincount(self._entries[1], minlength=len(names)).astype(float)
-        weights = np.where(sizes > 0, sizes, 1) ** (self.exponent - 1)
+        weights = rank * np.where(sizes > 0, sizes, 1) ** (self.exponent - 1)
         self._entry_weights = np.cumsum(weights[self._entries[1]])
         self._korean = [names.index(name) for name in ("ko", WHOLE_KOREAN)] if "ko" in names else [-1, -1]
 
     def _some_pivots(self, count: int) -> tuple[Units, Units]:
         draws = self.random.random(3 * count) * self._entry_weights[-1]
         corpus, language, line = self._entries[:, np.searchsorted(self._entry_weights, draws)]
-        other = self.random.integers(0, len(self._by_name[0]) - 1, len(line))
+        other = np.searchsorted(self._other[:-1], self.random.random(len(line)))
         source, through, target = (np.full(len(line), NOBODY) for _ in range(3))
         for k, numbers in enumerate(self._by_name):
             here = corpus == k
@@ -290,7 +298,7 @@ class Supply:
 def _is_used(name: str, shares: dict[str, float]) -> bool:
     needs = {
         "taught": ("taught",),
-        "lines": ("taught", "pivot", "silver"),
+        "lines": ("taught", "new", "pivot", "silver"),
         "silver": ("silver",),
         "gold": ("gold", "joined"),
     }

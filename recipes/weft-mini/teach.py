@@ -48,7 +48,7 @@ from store import Array
 from supply import Supply
 from torch import Tensor
 
-SHARES = ("taught", "pivot", "silver", "joined", "gold")
+SHARES = ("taught", "pivot", "silver", "joined", "gold", "new")
 
 
 def arguments() -> argparse.Namespace:
@@ -63,7 +63,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=20)
     parser.add_argument("--steps", type=int, default=0, help="so many steps instead of minutes")
     parser.add_argument("--null", type=float, default=15.0, help="similarity of the null")
-    parser.add_argument("--shares", type=float, nargs=5, default=[0.55, 0.15, 0.24, 0.06, 0.0], help=" ".join(SHARES))
+    parser.add_argument(
+        "--shares", type=float, nargs=6, default=[0.55, 0.15, 0.24, 0.06, 0.0, 0.0], help=" ".join(SHARES)
+    )
     parser.add_argument("--modes", type=float, nargs=5, default=[0.68, 0.1, 0.08, 0.06, 0.08],
                         help="plain, unrelated, added, cut, double")  # fmt: skip
     parser.add_argument("--tokens", type=int, default=65_536)
@@ -82,6 +84,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--no-compile", action="store_true")
     parser.add_argument("--look-seconds", type=float, default=240)
     parser.add_argument("--wait", type=Path, help="begin when this file is there: the text may still be on its way")
+    parser.add_argument("--teacher-shape", type=Path, help="a model of the teacher's shape, while it is still learning")
     return parser.parse_args()
 
 
@@ -115,6 +118,12 @@ def unit_rows(supply: Supply, units: Units, kinds: tuple[int, ...], used: Array)
     return rows, first
 
 
+def wait_for(path: Path | None) -> None:
+    """Sleep until a file is there."""
+    while path and not path.exists():
+        time.sleep(0.2)
+
+
 class Run:
     """A training run by the clock or by steps."""
 
@@ -123,7 +132,8 @@ class Run:
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         torch.manual_seed(options.seed)
         torch.backends.cuda.matmul.allow_tf32 = True
-        self.model, teacher = loaded(options.start, self.device), loaded(options.teacher, self.device)
+        self.model = loaded(options.start, self.device)
+        teacher = loaded(options.teacher_shape or options.teacher, self.device)
         self.model.dropout = options.dropout
         named = self.model.named_weights()
         inner = {name for name, value in named.items() if ".layer." in name and value.ndim == 2 and options.matrix_rate}
@@ -139,10 +149,14 @@ class Run:
         self.most_rows = options.tokens // 24
         self.history: list[dict[str, object]] = []
         self.warm()
-        while options.wait and not options.wait.exists():
-            time.sleep(0.2)
+        wait_for(options.wait)
         shares = dict(zip(SHARES, options.shares, strict=True))
         self.supply = Supply(options.bundle, self.device, exponent=options.exponent, seed=options.seed, shares=shares)
+        if options.teacher_shape:
+            wait_for(options.teacher / "done")
+            learned = loaded(options.teacher, self.device).named_weights()
+            for name, value in teacher.named_weights().items():
+                value.data.copy_(learned[name])
 
     def warm(self) -> None:
         """Compile before the text is there."""
