@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from os import PathLike
 
+from weft.annotation.project import create_project
 from weft.annotation.sentences import ProjectPair
 from weft.errors import FormatError, SettingError
 from weft.text.gold import GoldFile
 from weft.text.json_objects import parse_json_object
-from weft.text.lines import Path, display_name, read_lines
+from weft.text.lines import FilePath, display_name, read_lines
 from weft.text.links import links_of_record, recognised_links
 from weft.text.pairs import NOTHING, read_pairs
 from weft.types import Alignment, SentencePair
@@ -31,7 +33,7 @@ class Imported:
     base: int = 0
 
 
-def read_files(paths: Sequence[Path], known: Sequence[SentencePair] | None = None) -> Imported:
+def read_files(paths: Sequence[FilePath], known: Sequence[SentencePair] | None = None) -> Imported:
     """Read one file, or a source and a target file.
 
     Args:
@@ -65,15 +67,15 @@ def read_files(paths: Sequence[Path], known: Sequence[SentencePair] | None = Non
     return Imported(pairs, links)
 
 
-def _first_line(path: Path) -> bytes:
+def _first_line(path: FilePath) -> bytes:
     return next((line for line in islice(read_lines(path), 1000) if line.strip()), b"")
 
 
-def _is_json(path: Path) -> bool:
+def _is_json(path: FilePath) -> bool:
     return _first_line(path).lstrip().startswith(b"{")
 
 
-def _holds_links(path: Path) -> bool:
+def _holds_links(path: FilePath) -> bool:
     """Whether a file holds links alone: its first line that is not blank says so."""
     first = _first_line(path)
     if not first:
@@ -88,7 +90,7 @@ def _holds_links(path: Path) -> bool:
     return True
 
 
-def _links_beside(path: Path, pairs: Sequence[ProjectPair]) -> list[Alignment | None]:
+def _links_beside(path: FilePath, pairs: Sequence[ProjectPair]) -> list[Alignment | None]:
     """Links that stand in the same lines as the pairs, with their scores; empty if no line has any."""
     found = [_links_of_line(line, entry.pair) for entry, line in zip(pairs, read_lines(path), strict=True)]
     return found if any(alignment is not None for alignment in found) else []
@@ -108,3 +110,27 @@ def _links_of_line(line: bytes, pair: SentencePair) -> Alignment | None:
         return Alignment.of(links, float(score) if isinstance(score, int | float) else None)
     except ValueError:
         return None
+
+
+def create_from_files(
+    folder: str | PathLike[str], paths: Sequence[FilePath], links: FilePath | None = None
+) -> tuple[int, int]:
+    """Make a project of files.
+
+    Args:
+        folder: where it will lie.
+        paths: a file of pairs, or a source and a target file.
+        links: links to begin with, one line for each line of the pairs.
+
+    Returns:
+        How many lines hold a pair, and how many hold none.
+    """
+    found = read_files(paths)
+    if not found.pairs:
+        raise SettingError(f"{display_name(paths[0])} holds links; give the sentence pairs.")
+    suggestions = found.links
+    if links is not None:
+        suggestions = read_files([links], [entry.pair for entry in found.pairs]).links
+    create_project(folder, found.pairs, suggestions)
+    bad = sum(bool(entry.problem) for entry in found.pairs)
+    return len(found.pairs) - bad, bad

@@ -12,6 +12,7 @@ import typer
 
 from weft.cli import (
     align,
+    annotate,
     convert,
     filter,
     lexicon,
@@ -42,6 +43,7 @@ app.command("align", cls=Command)(align.align)
 app.command("score", cls=Command)(score.score)
 app.command("view", cls=Command)(view.view)
 app.command("serve", cls=Command)(serve.serve)
+app.command("annotate", cls=Command)(annotate.annotate)
 app.command("train", cls=Command)(train.train)
 app.command("tune", cls=Command)(tune.tune)
 app.add_typer(model.app, name="model")

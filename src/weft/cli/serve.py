@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -40,6 +41,10 @@ def serve(
     ] = None,
     layer: LayersOption = None,
     device: DeviceOption = "auto",
+    project: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="An annotation project, or a folder of projects.", rich_help_panel=_SERVER),
+    ] = None,
     max_body: Annotated[
         int, typer.Option(min=1, metavar="N", help="Bytes in a request.", rich_help_panel=_LIMITS)
     ] = 1_000_000,
@@ -65,13 +70,14 @@ def serve(
     try:
         import uvicorn
 
+        from weft.annotation.shelf import Shelf
         from weft.viewing.serve.limits import Limits
         from weft.viewing.serve.server import LOOPBACK, create_app
     except ModuleNotFoundError as error:
         raise MissingExtraError("serve", "the web app") from error
     limits = Limits(body=max_body, pairs=max_pairs, words=max_words, queue=queue)
     aligners = _aligners(model or ["weft-mini"], layer or [], device)
-    with _listening(host, port) as listener:
+    with closing(Shelf(project)) if project else nullcontext() as shelf, _listening(host, port) as listener:
         address, bound = listener.getsockname()[:2]
         outside = not _is_loopback(address)
         if outside:
@@ -79,7 +85,7 @@ def serve(
                 f"{host} can be reached from other machines, and there is no password: anybody who can reach it can "
                 "use it. Leave --host out to keep it to yourself."
             )
-        app = create_app(aligners, limits=limits, hosts=("*",) if outside else LOOPBACK)
+        app = create_app(aligners, limits=limits, hosts=("*",) if outside else LOOPBACK, projects=shelf)
         shown = "localhost" if address in ("0.0.0.0", "::") else f"[{address}]" if ":" in address else address
         say(f"listening on http://{shown}:{bound} (Ctrl-C stops).")
         config = uvicorn.Config(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -24,23 +24,25 @@ HEADERS = [(name.lower().encode(), value.encode()) for name, value in _HEADERS.i
 class BodyLimit:
     """Reads bodies up to a bound and answers 413 beyond it, before anything is parsed."""
 
-    def __init__(self, app: ASGIApp, limit: int) -> None:
+    def __init__(self, app: ASGIApp, limit: int, larger: Mapping[str, int] | None = None) -> None:
         self._app = app
         self._limit = limit
+        self._larger = larger or {}  # paths that have a bound of their own
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one connection."""
         if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
             await self._app(scope, receive, send)
             return
+        limit = self._larger.get(scope["path"], self._limit)
         declared = dict(scope["headers"]).get(b"content-length", b"0")
-        body = None if _number(declared) > self._limit else await self._read(receive)
+        body = None if _number(declared) > limit else await self._read(receive, limit)
         if body is None:
-            await _answer(send, 413, f"the body is larger than {self._limit:,} bytes; send fewer pairs at once.")
+            await _answer(send, 413, f"the body is larger than {limit:,} bytes; send fewer pairs at once.")
             return
         await self._app(scope, _replay(body, receive), send)
 
-    async def _read(self, receive: Receive) -> bytes | None:
+    async def _read(self, receive: Receive, limit: int) -> bytes | None:
         body = bytearray()
         more = True
         while more:
@@ -49,7 +51,7 @@ class BodyLimit:
                 break
             body += message.get("body", b"")
             more = message.get("more_body", False)
-            if len(body) > self._limit:
+            if len(body) > limit:
                 return None
         return bytes(body)
 

@@ -18,6 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from weft.aligner import Aligner
+from weft.annotation.shelf import Shelf
 from weft.errors import SettingError, WeftError
 from weft.extraction.methods import METHODS
 from weft.extraction.scores import Scores
@@ -25,9 +26,12 @@ from weft.text.pairs import words_of
 from weft.text.segment import Segmented, segmenter_for
 from weft.types import Alignment, SentencePair
 from weft.version import __version__
+from weft.viewing.serve.address import OneAddress
 from weft.viewing.serve.desk import Desk, FullError, remembering
+from weft.viewing.serve.files import FILE_ROUTES, LARGEST_FILES, add_file_routes
 from weft.viewing.serve.guards import BodyLimit, SafeHeaders
 from weft.viewing.serve.limits import Limits
+from weft.viewing.serve.projects import add_project_routes
 from weft.viewing.serve.requests import (
     AlignedPair,
     AlignRequest,
@@ -51,7 +55,11 @@ _PROBLEMS: dict[int | str, dict[str, object]] = {
 
 
 def create_app(
-    aligners: Mapping[str, Aligner], *, limits: Limits | None = None, hosts: tuple[str, ...] = LOOPBACK
+    aligners: Mapping[str, Aligner],
+    *,
+    limits: Limits | None = None,
+    hosts: tuple[str, ...] = LOOPBACK,
+    projects: Shelf | None = None,
 ) -> FastAPI:
     """The application over named aligners, of which the first is the default.
 
@@ -59,6 +67,7 @@ def create_app(
         aligners: the models that clients may choose, by the names they will use.
         limits: bounds on requests and on the queue.
         hosts: the names this server answers to, so that no other site can reach it through a name of its own.
+        projects: annotation projects on disk, if there are any.
     """
     limits = limits or Limits()
     shelf = {name: remembering(aligner) for name, aligner in aligners.items()}
@@ -72,11 +81,14 @@ def create_app(
         separate_input_output_schemas=False,
     )
     app.state.desk = desk
-    app.add_middleware(BodyLimit, limit=limits.body)
+    app.add_middleware(OneAddress)
+    app.add_middleware(BodyLimit, limit=limits.body, larger=dict.fromkeys(FILE_ROUTES, LARGEST_FILES))
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
     app.add_middleware(SafeHeaders)
     _explain_errors(app)
     _add_files(app)
+    add_file_routes(app)
+    add_project_routes(app, projects)
 
     @app.get("/health", summary="Is the server there?")
     async def health() -> Health:

@@ -1,0 +1,225 @@
+"""The routes of annotation projects: pairs, what an annotator says, what changed, and how far two agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
+from pydantic import Field
+
+from weft.annotation.agreement import agreement_of, finished_by_both
+from weft.annotation.gold import confirmed_gold, progress
+from weft.annotation.names import ADJUDICATED, annotator_name
+from weft.annotation.project import ConflictError, Project
+from weft.annotation.record import Annotation, State
+from weft.annotation.shelf import Shelf
+from weft.errors import SettingError
+from weft.text.links import LinkFormat
+from weft.text.pairs import NOTHING
+from weft.types import Alignment
+from weft.viewing.serve.files import REFUSALS, FileIn, WireLink, imported, pair_out, read_link, written_lines
+from weft.viewing.serve.requests import Problem, Strict
+
+Annotator = Annotated[str, Field(max_length=60, description="Who annotates.")]
+
+
+class Conflict(Problem):
+    """What was wrong, and what stands there now."""
+
+    current: dict[str, Any]
+
+
+_CONFLICT: dict[int | str, dict[str, object]] = {
+    **REFUSALS,
+    409: {"model": Conflict, "description": "There is something newer than `base`; `current` holds it."},
+}
+
+
+class NewProject(Strict):
+    """A project to make of files."""
+
+    name: Annotated[str, Field(max_length=60)]
+    files: Annotated[list[FileIn], Field(min_length=1, max_length=2)]
+
+
+class Saying(Strict):
+    """What an annotator says about a pair."""
+
+    annotator: Annotator
+    links: list[WireLink]
+    state: State = State.OPEN
+    comment: str = ""
+    base: Annotated[
+        int | None, Field(description="The revision that the annotator saw; something newer is a conflict, 409.")
+    ] = None
+
+
+def add_project_routes(app: FastAPI, shelf: Shelf | None) -> None:
+    """The routes over the projects of a folder; without one there are no projects."""
+    app.state.projects = shelf
+    _explain(app)
+
+    def project(name: str) -> Project:
+        if shelf is None:
+            raise SettingError("this server has no projects; start it with weft annotate DIR.")
+        return shelf.project(name)
+
+    @app.get("/api/projects", summary="Annotation projects", tags=["projects"], responses=REFUSALS)
+    def projects() -> dict[str, Any]:
+        listed = [] if shelf is None else [_about(name, shelf.project(name)) for name in shelf.names()]
+        return {"available": shelf is not None, "projects": listed}
+
+    @app.post("/api/projects", summary="Make a project of files", tags=["projects"], responses=REFUSALS)
+    def create(request: NewProject) -> dict[str, Any]:
+        if shelf is None:
+            raise SettingError("this server keeps no projects; start it with weft annotate DIR.")
+        found = imported(request.files)
+        if not found.pairs:
+            raise SettingError("a project begins with sentence pairs; this file holds links alone.")
+        made = shelf.create(request.name, found.pairs, found.links)
+        return _about(made.folder.name, made)
+
+    _add_annotating(app, project)
+    _add_results(app, project)
+
+
+def _add_annotating(app: FastAPI, project: Callable[[str], Project]) -> None:
+    """What one annotator sees and says."""
+
+    @app.get(
+        "/api/projects/{name}", summary="A project as one annotator sees it", tags=["projects"], responses=REFUSALS
+    )
+    def whole(name: str, annotator: str) -> dict[str, Any]:
+        return _seen_by(name, project(name), annotator)
+
+    @app.put(
+        "/api/projects/{name}/pairs/{number}",
+        summary="Say something about a pair",
+        tags=["projects"],
+        responses=_CONFLICT,
+    )
+    def put(name: str, number: int, saying: Saying) -> dict[str, Any]:
+        said = Annotation(Alignment.of(map(read_link, saying.links)).links, saying.state, saying.comment)
+        return _sent(project(name).put(saying.annotator, number, said, base=saying.base))
+
+    @app.get(
+        "/api/projects/{name}/changes", summary="What changed since a revision", tags=["projects"], responses=REFUSALS
+    )
+    def changes(name: str, annotator: str, since: int) -> dict[str, Any]:
+        here = project(name)
+        who = annotator_name(annotator, here.annotations)
+        mine = [{"number": number, **_sent(said)} for other, number, said in here.changes(since) if other == who]
+        return {"revision": here.revision, "changes": mine, "annotators": _annotators(here)}
+
+
+def _add_results(app: FastAPI, project: Callable[[str], Project]) -> None:
+    """What comes of it: agreement and gold."""
+
+    @app.get(
+        "/api/projects/{name}/agreement", summary="How far two annotators agree", tags=["projects"], responses=REFUSALS
+    )
+    def agreement(name: str, first: str, second: str) -> dict[str, Any]:
+        return _agreement(project(name), first, second)
+
+    @app.get(
+        "/api/projects/{name}/export",
+        summary="Links of an annotator, or the gold",
+        tags=["projects"],
+        responses=REFUSALS,
+        response_class=PlainTextResponse,
+    )
+    def export(name: str, format: LinkFormat, who: str = "") -> str:
+        here = project(name)
+        here.checkpoint()
+        return "".join(_exported(here, who, format))
+
+
+def _explain(app: FastAPI) -> None:
+    @app.exception_handler(ConflictError)
+    async def conflict(request: Request, error: ConflictError) -> Response:
+        return JSONResponse({"detail": str(error), "current": _sent(error.current)}, 409)
+
+    @app.exception_handler(OSError)
+    async def broken(request: Request, error: OSError) -> Response:
+        return JSONResponse({"detail": f"the server could not write this down: {error.strerror}."}, 507)
+
+
+def _about(name: str, project: Project) -> dict[str, Any]:
+    return {
+        "name": name,
+        "title": project.name,
+        "pairs": len(project.pairs),
+        "annotators": _annotators(project),
+        "confirmed": len(confirmed_gold(project.annotations)),
+    }
+
+
+def _annotators(project: Project) -> list[dict[str, Any]]:
+    total = sum(entry.pair != NOTHING for entry in project.pairs)
+    return [{"name": name, **progress(said, total)} for name, said in sorted(project.annotations.items())]
+
+
+def _seen_by(name: str, project: Project, annotator: str) -> dict[str, Any]:
+    """Everything but what the others said: a second annotator works without seeing the first."""
+    who = annotator_name(annotator, project.annotations)
+    return {
+        **_about(name, project),
+        "annotator": who,
+        "revision": project.revision,
+        "guidelines": project.guidelines,
+        "sentences": [pair_out(entry) for entry in project.pairs],
+        "suggestions": [
+            None if each is None else {"links": each.links, "score": each.score} for each in project.suggestions
+        ],
+        "said": {number: _sent(said) for number, said in project.annotations.get(who, {}).items()},
+    }
+
+
+def _sent(said: Annotation) -> dict[str, Any]:
+    return {
+        "links": said.links,
+        "state": said.state,
+        "comment": said.comment,
+        "time": said.time,
+        "revision": said.revision,
+    }
+
+
+def _agreement(project: Project, first: str, second: str) -> dict[str, Any]:
+    names = [annotator_name(name, project.annotations) for name in (first, second)]
+    numbers = finished_by_both(project, *names)
+    found = agreement_of(project, *names)
+    worst = found.disagreements
+    sentences = [
+        {
+            "number": numbers[place],
+            "first": project.annotations[names[0]][numbers[place]].links,
+            "second": project.annotations[names[1]][numbers[place]].links,
+            "rates": found.by_sentence[place],
+        }
+        for place in worst
+    ]
+    low, high = found.interval
+    return {
+        "first": names[0],
+        "second": names[1],
+        "sentences": len(numbers),
+        "rates": found.rates,
+        "low": low,
+        "high": high,
+        "settled": sorted(project.annotations.get(ADJUDICATED, {})),
+        "disagreements": sentences,
+    }
+
+
+def _exported(project: Project, who: str, format: LinkFormat) -> Sequence[str]:
+    """One alignment for each line of the file that the project was made of; empty where there is none."""
+    if who:
+        said = project.annotations.get(annotator_name(who, project.annotations), {})
+        found = {number: each.alignment for number, each in said.items()}
+    else:
+        found = confirmed_gold(project.annotations)
+    alignments = [found.get(number, Alignment()) for number in range(len(project.pairs))]
+    return list(written_lines([entry.pair for entry in project.pairs], alignments, format))

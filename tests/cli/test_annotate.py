@@ -1,0 +1,53 @@
+"""`weft annotate`: a project from files, and the server over it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+from processes import interruptible
+from weft.annotation.project import Project
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "weft", "annotate", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_project_is_made_of_files_and_served(tmp_path):
+    (tmp_path / "pairs.txt").write_text("das Haus ||| the house\n\nja ||| yes\n")
+    (tmp_path / "first.links").write_text("0-0 1-1\n\n0-0\n")
+    done = run(
+        tmp_path / "work", "--pairs", tmp_path / "pairs.txt", "--links", tmp_path / "first.links", "--only-create"
+    )
+    assert done.stderr == f"weft: {tmp_path / 'work'} is a project of 2 pairs. 1 lines hold no pair.\n"
+    assert [len(each) for each in Project.read(tmp_path / "work").suggestions] == [2, 0, 1]
+    command = [sys.executable, "-m", "weft", "annotate", str(tmp_path / "work"), "--port", "0"]
+    server = interruptible(command, stderr=subprocess.PIPE, text=True)
+    try:
+        address = re.search(r"http://\S+", server.stderr.readline())[0]
+        body = json.dumps({"annotator": "Ann", "links": [[0, 0]], "state": "done"}).encode()
+        request = Request(f"{address}/api/projects/work/pairs/0", body, {"Content-Type": "application/json"})
+        request.method = "PUT"
+        with urlopen(request, timeout=60) as answer:
+            assert json.load(answer)["revision"] == 1
+        refused = run(tmp_path / "work", "--port", "0")
+        assert (refused.returncode, "open in another weft" in refused.stderr) == (2, True)
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+        server.stderr.close()
+    # Told to stop, it wrote the plain files.
+    line = Path(tmp_path / "work" / "annotations" / "Ann.jsonl").read_text().splitlines()[0]
+    assert json.loads(line)["links"] == [[0, 0]]
+
+
+def test_what_makes_no_sense_is_refused(tmp_path):
+    assert "go with --pairs" in run(tmp_path / "x", "--only-create").stderr
+    (tmp_path / "bad").write_text("nothing\n")
+    assert "holds no sentence pairs" in run(tmp_path / "x", "--pairs", tmp_path / "bad").stderr
+    assert not (tmp_path / "x").exists()

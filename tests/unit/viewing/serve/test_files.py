@@ -1,0 +1,64 @@
+"""Files of the page go through the library's own readers and writers."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+
+import pytest
+from starlette.testclient import TestClient
+
+from weft.text.links import LinkFormat, format_links
+from weft.types import Alignment, Link
+from weft.viewing.serve.server import create_app
+
+
+@pytest.fixture(scope="module")
+def client() -> TestClient:
+    return TestClient(create_app({}, hosts=("testserver",)), raise_server_exceptions=False)
+
+
+def read(client, *contents: bytes, **more: object):
+    files = [{"name": f"f{k}", "content": base64.b64encode(each).decode()} for k, each in enumerate(contents)]
+    return client.post("/api/files/read", json={"files": files, **more})
+
+
+def test_ten_lines_stay_ten(client):
+    lines = [b"a ||| b", b"", b"no bars", *[b"c d ||| e"] * 6, b"\xff ||| x"]
+    answer = read(client, b"\n".join(lines) + b"\n").json()
+    assert [bool(pair["source"]) for pair in answer["pairs"]] == [True, False, False, *[True] * 6, False]
+    assert "f0:10" in answer["pairs"][9]["problem"]
+
+
+def test_compressed_files_and_two_files(client):
+    answer = read(client, gzip.compress(b"a\nb c\n"), b"x\ny\n").json()
+    assert [pair["source"] for pair in answer["pairs"]] == [["a"], ["b", "c"]]
+
+
+def test_links_that_count_from_1_are_shifted_as_everywhere(client):
+    pairs = [{"source": ["a", "b"], "target": ["c", "d"]}]
+    answer = read(client, b"1-1 2p2\n", pairs=pairs).json()
+    assert (answer["links"], answer["base"]) == ([[[0, 0, None, True], [1, 1, None, False]]], 1)
+    refused = read(client, b"0-0\n0-0\n", pairs=pairs)
+    assert (refused.status_code, "f0 has 2 lines" in refused.json()["detail"]) == (422, True)
+
+
+@pytest.mark.parametrize("format", ["pharaoh", "talp", "naacl"])
+def test_what_is_written_is_what_the_library_writes(client, format):
+    pairs = [{"source": ["a", "b"], "target": ["c"], "links": [[1, 0, None, False], [0, 0, None, True]]}]
+    answer = client.post("/api/files/write", json={"format": format, "pairs": pairs})
+    expected = format_links([Alignment.of([Link(0, 0), Link(1, 0, None, False)])], LinkFormat(format))
+    assert answer.text == "".join(expected)
+
+
+def test_jsonl_comes_back_with_scores(client):
+    pairs = [{"source": ["a"], "target": ["c"], "links": [[0, 0, 0.25, True]]}]
+    text = client.post("/api/files/write", json={"format": "jsonl", "pairs": pairs}).text
+    assert read(client, text.encode()).json()["links"] == [[[0, 0, 0.25, True]]]
+
+
+def test_bad_requests_are_refused_with_a_sentence(client):
+    assert client.post("/api/files/read", json={"files": [{"name": "x", "content": "%%%"}]}).json()["detail"] == (
+        "x: the content is no base64."
+    )
+    assert client.post("/api/files/write", json={"format": "auto", "pairs": []}).status_code in (200, 422)

@@ -1,0 +1,124 @@
+"""The routes of annotation projects, over HTTP without a socket."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+
+import pytest
+from starlette.testclient import TestClient
+
+from weft.annotation.shelf import Shelf
+from weft.viewing.serve.server import create_app
+
+TEXT = "das Haus ||| the house\n\nja ||| oh yes\n"
+
+
+def file(text: str, name: str = "pairs.txt") -> dict[str, str]:
+    return {"name": name, "content": base64.b64encode(text.encode()).decode()}
+
+
+@pytest.fixture
+def client(tmp_path) -> Iterator[TestClient]:
+    shelf = Shelf(tmp_path)
+    yield TestClient(create_app({}, hosts=("testserver",), projects=shelf), raise_server_exceptions=False)
+    shelf.close()
+
+
+@pytest.fixture
+def project(client) -> str:
+    made = client.post("/api/projects", json={"name": "Märchen", "files": [file(TEXT)]})
+    assert made.status_code == 200, made.text
+    return f"/api/projects/{made.json()['name']}"
+
+
+def say(client, project: str, number: int, *links: list, annotator: str = "Ann", **more: object):
+    body = {"annotator": annotator, "links": links, "state": "done", **more}
+    return client.put(f"{project}/pairs/{number}", json=body)
+
+
+def test_a_project_is_made_of_a_file_and_keeps_its_lines(client, project):
+    seen = client.get(project, params={"annotator": "Ann"}).json()
+    assert [len(pair["source"]) for pair in seen["sentences"]] == [2, 0, 1]
+    assert "pairs.txt:2" in seen["sentences"][1]["problem"]
+    assert [each["name"] for each in client.get("/api/projects").json()["projects"]] == ["Märchen"]
+    again = client.post("/api/projects", json={"name": "märchen", "files": [file(TEXT)]}).json()
+    assert again["name"] == "märchen 2"
+
+
+def test_what_was_said_is_seen_by_its_author_alone(client, project):
+    kept = say(client, project, 0, [0, 0, None, True], [1, 1, None, False], comment="frei").json()
+    assert kept["revision"] == 1
+    mine, theirs = (client.get(project, params={"annotator": name}).json() for name in ("Ann", "Ben"))
+    assert mine["said"]["0"]["links"] == [[0, 0, None, True], [1, 1, None, False]]
+    assert mine["said"]["0"]["comment"] == "frei"
+    assert theirs["said"] == {}
+    assert theirs["annotators"] == [{"name": "Ann", "open": 0, "done": 1, "doubtful": 0, "skipped": 0, "total": 2}]
+    for name, count in (("Ann", 1), ("Ben", 0)):
+        changes = client.get(f"{project}/changes", params={"annotator": name, "since": 0}).json()
+        assert (changes["revision"], len(changes["changes"])) == (1, count)
+
+
+def test_the_last_writer_does_not_win_silently(client, project):
+    first = say(client, project, 0, [0, 0], base=0).json()
+    say(client, project, 0, [1, 1], base=first["revision"])
+    late = say(client, project, 0, [0, 1], base=first["revision"])
+    assert late.status_code == 409
+    assert late.json()["current"]["links"] == [[1, 1, None, True]]
+
+
+@pytest.mark.parametrize(
+    ("number", "links", "more"),
+    [
+        (0, [[5, 0]], {}),
+        (1, [[0, 0]], {}),
+        (9, [], {}),
+        (0, [[0.5, 0]], {}),
+        (0, [[0]], {}),
+        (0, [], {"state": "ready"}),
+        (0, [], {"annotator": "../x"}),
+    ],
+)
+def test_refusals_are_sentences(client, project, number, links, more):
+    answer = say(client, project, number, *links, **more)
+    assert answer.status_code == 422
+    assert answer.json()["detail"].endswith(".")
+
+
+def test_agreement_settling_and_export(client, project):
+    say(client, project, 0, [0, 0], [1, 1])
+    say(client, project, 0, [0, 0], annotator="Ben")
+    say(client, project, 2, [0, 1])
+    say(client, project, 2, [0, 1], annotator="Ben")
+    found = client.get(f"{project}/agreement", params={"first": "Ann", "second": "Ben"}).json()
+    # |A| = 3, |B| = 2, both 2: F1 = 4/5, AER = 1 - 8/10; 6 cells, of which 5 alike.
+    assert found["rates"]["f1"] == pytest.approx(80)
+    assert found["rates"]["aer"] == pytest.approx(20)
+    assert found["rates"]["kappa"] == pytest.approx((5 / 6 - 0.5) / 0.5)
+    assert [each["number"] for each in found["disagreements"]] == [0]
+    gold = client.get(f"{project}/export", params={"format": "talp"})
+    assert gold.text == "\n\n0-1\n"
+    say(client, project, 0, [0, 0], [1, 1, None, False], annotator="adjudicated")
+    assert client.get(f"{project}/export", params={"format": "talp"}).text == "0-0 1p1\n\n0-1\n"
+    ben = client.get(f"{project}/export", params={"format": "naacl", "who": "Ben"}).text
+    assert ben == "1 1 1 S\n2 0 0\n3 1 2 S\n"
+
+
+def test_a_server_without_projects_says_so():
+    client = TestClient(create_app({}, hosts=("testserver",)))
+    assert client.get("/api/projects").json() == {"available": False, "projects": []}
+    assert "weft annotate" in client.get("/api/projects/x?annotator=a").json()["detail"]
+
+
+def test_localhost_is_sent_to_the_address_itself():
+    app = create_app({}, hosts=("localhost", "127.0.0.1"))
+    client = TestClient(app, base_url="http://localhost:8080", follow_redirects=False)
+    assert client.get("/").status_code == 200  # this client's connection has no address
+
+    async def local(scope, receive, send):
+        await app({**scope, "server": ("127.0.0.1", 8080)}, receive, send)
+
+    client = TestClient(local, base_url="http://localhost:8080", follow_redirects=False)
+    answer = client.get("/?annotator=Ann")
+    assert (answer.status_code, answer.headers["location"]) == (307, "http://127.0.0.1:8080/?annotator=Ann")
+    assert client.get("/health").status_code == 200
