@@ -13,8 +13,8 @@ import weft as package
 from weft.cli.main import app
 
 COMMANDS = [
-    "align", "score", "view", "serve", "annotate", "train", "tune", "project", "lexicon", "phrases", "filter", "symmetrize",
-    "convert", "model", "model list", "model info", "model export",
+    "align", "score", "view", "serve", "annotate", "train", "tune", "project", "lexicon", "phrases", "filter",
+    "symmetrize", "convert", "model", "model list", "model info", "model export",
 ]  # fmt: skip
 GROUPED = {
     "align": {"Output", "Model", "Links", "Text", "Large runs"},
