@@ -9,12 +9,8 @@ FULL := $(VENV)/.full
 # `numpy>=1.26` becomes `numpy==1.26`: what a bound promises is tried as it stands.
 LOWEST := import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
 	print(*(line.replace('>=', '==') for line in project['dependencies']), sep='\n')
-# Tests that need neither torch nor another extra, but for the two that -k leaves out.
-LIGHT_TESTS := tests/unit/text tests/unit/applications tests/unit/corpus tests/unit/test_types.py \
-	$(foreach command,help main convert score symmetrize lexicon phrases filter project view,tests/cli/test_$(command).py) \
-	-k "not similarities_of_two_models and not chunks_are_the_aligners_own"
 
-.PHONY: help align test unit quick gpu lint format docs minimum benchmark clean
+.PHONY: help align test unit quick gpu lint format docs site release minimum benchmark clean
 
 help:
 	@grep -E '^# [a-z]+:' $(MAKEFILE_LIST) | sed 's/^# /make /'
@@ -69,13 +65,27 @@ docs: $(LIGHT)
 	$(BIN)/python docs/reference.py
 	$(BIN)/weft view examples/pairs.txt --pair 6 -o docs/pictures/pair.svg
 
+# site: build the documentation site into site/
+site: | $(BIN)/python
+	$(PIP) 'mkdocs-material>=9.6,<10' 'mkdocs<2'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Open site/index.html."
+
+# release: build wheel and sdist into dist/, check both, and try the wheel in an empty environment
+release: | $(BIN)/python
+	$(PIP) build twine
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python .github/check_release.py dist
+
 # minimum: the light half's tests with the oldest libraries that pyproject.toml allows
 minimum:
 	$(PYTHON) -m venv --clear $(VENV)-minimum
 	$(VENV)-minimum/bin/python -c "$(LOWEST)" > $(VENV)-minimum/lowest.txt
 	$(VENV)-minimum/bin/pip install --quiet --disable-pip-version-check --requirement $(VENV)-minimum/lowest.txt \
 		--editable . pytest hypothesis
-	$(VENV)-minimum/bin/python -m pytest $(LIGHT_TESTS)
+	$(VENV)-minimum/bin/python -m pytest @tests/light.txt
 
 # benchmark: the measurements that fit on a laptop
 benchmark: $(FULL)
@@ -83,4 +93,4 @@ benchmark: $(FULL)
 
 # clean: forget the environment and every cache
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

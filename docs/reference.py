@@ -54,7 +54,7 @@ Made from the docstrings by `make docs`; do not edit. See the [quickstart](quick
 Everything is typed, and `import weft` is light: names are loaded when they are first used.
 
 A `Sentence` is a string of words separated by blanks or a list of words; a `Pair` is a `SentencePair` or two sentences.
-A `Path` is a `str` or a `pathlib.Path`. `DEFAULT_MODEL` is `weft-mini`.
+A `FilePath` is a `str` or a `pathlib.Path`. `DEFAULT_MODEL` is `weft-mini`.
 """
 
 Definition = ast.ClassDef | ast.FunctionDef

@@ -1,3 +1,3 @@
 """The version of weft; it is part of every score's signature."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
