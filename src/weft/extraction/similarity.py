@@ -143,7 +143,8 @@ def _with_null(scores: Any, null: Any | None, *, axis: int) -> Any:
 def _entmax15(scores: Any, *, axis: int, null: float | None) -> Any:
     """1.5-entmax p = max(z - τ, 0)², z = scores / 2, with the τ that makes it sum to 1.
 
-    Sorted downwards, the first k scores are the support if the τ that they alone would have is not above the k-th.
+    Sorted downwards, the first k scores are the support if the τ that they alone would have is not above the k-th. Few
+    are large enough to be in any support, and only those are looked at.
     """
     xp = array_namespace(scores)
     peak = _peak(scores, axis=axis, null=null)
@@ -152,10 +153,11 @@ def _entmax15(scores: Any, *, axis: int, null: float | None) -> Any:
     # of padding above all, would only cost digits; at -1 itself rounding would decide.
     halves = xp.where(halves > -2, halves, xp.full_like(halves, -2))
     everything = _with_null(halves, None if null is None else xp.clip((null - peak) / 2, -2, None), axis=axis)
-    ordered = xp.sort(everything, axis=axis, descending=True)
+    most = max(1, int(xp.max(xp.count_nonzero(everything > -1, axis=axis))))
+    first = tuple(slice(most) if k == axis else slice(None) for k in range(halves.ndim))
+    ordered = xp.sort(everything, axis=axis, descending=True)[first]
     counts = xp.reshape(
-        xp.arange(1, everything.shape[axis] + 1, dtype=halves.dtype),
-        [-1 if k == axis else 1 for k in range(halves.ndim)],
+        xp.arange(1, most + 1, dtype=halves.dtype), [-1 if k == axis else 1 for k in range(halves.ndim)]
     )
     means = xp.cumulative_sum(ordered, axis=axis) / counts
     spreads = xp.cumulative_sum(ordered * ordered, axis=axis) - counts * means * means
