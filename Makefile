@@ -10,7 +10,7 @@ FULL := $(VENV)/.full
 LOWEST := import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
 	print(*(line.replace('>=', '==') for line in project['dependencies']), sep='\n')
 
-.PHONY: help align test unit quick gpu lint format docs site release minimum benchmark clean
+.PHONY: help align test unit quick fuzz gpu lint format docs site release minimum benchmark clean
 
 help:
 	@grep -E '^# [a-z]+:' $(MAKEFILE_LIST) | sed 's/^# /make /'
@@ -43,6 +43,13 @@ unit: $(FULL)
 # quick: the tests that take seconds; under 90 seconds on two cores
 quick: $(FULL)
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "not slow and not gpu" --hypothesis-profile quick
+
+# fuzz: the command line on thousands of made-up cases; SEED=2 CASES=20000 MINUTES=60 to choose
+SEED ?= 1
+CASES ?= 20000
+MINUTES ?= inf
+fuzz: $(FULL)
+	$(BIN)/python tests/fuzz/long_run.py --seed $(SEED) --cases $(CASES) --minutes $(MINUTES)
 
 # gpu: the tests that need CUDA
 gpu: $(FULL)

@@ -36,14 +36,20 @@ Item = TypeVar("Item")
 
 # Text without blanks is one word to us but many subwords to the encoder, so characters count too.
 _CHARACTERS_A_WORD = 4
+# All unknown words look the same to an encoder; with more than this share of them, what it finds is guesswork.
+_MOST_UNKNOWN = 1 / 3
 
 
 class Aligner:
     """Aligns sentence pairs with one encoder and one way to take links."""
 
-    def __init__(self, encoder: Encoder, settings: ExtractionSettings | None = None) -> None:
+    def __init__(
+        self, encoder: Encoder, settings: ExtractionSettings | None = None, *, languages: Sequence[str] = ()
+    ) -> None:
         self.encoder = encoder
         self.settings = settings or ExtractionSettings()
+        self.languages = tuple(languages)
+        """Codes of the languages that the encoder was trained on, where its model says so."""
 
     @classmethod
     def from_pretrained(
@@ -74,9 +80,9 @@ class Aligner:
                 `alpha`, `cost`, `symmetrize`, `null`.
         """
         ExtractionSettings().updated(**settings)  # a setting that makes no sense is known before anything is loaded
-        source = resolve_model(model, revision=revision, token=token, local_files_only=local_files_only)
+        source = resolve_model(model, revision=revision, token=token, local_files_only=local_files_only).fetched()
         encoder, stored = load_encoder(source, layer=layer, device=device, dtype=dtype, batch_tokens=batch_tokens)
-        return cls(encoder, stored.updated(**settings))
+        return cls(encoder, stored.updated(**settings), languages=source.settings.languages)
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write encoder, tokenizer and settings; plain `AutoModel.from_pretrained` loads the folder too."""
@@ -172,13 +178,16 @@ class Aligner:
         with stream:
             encoded = self.encoder.encode(lines.subwords)
             links = begin_links(encoded, lines.pairs, self.settings, scores=scores)
-        n_words = encoded.n_words[lines.pairs] if scores is not Scores.NONE else None
+        n_words = encoded.n_words[lines.pairs].sum(axis=1)
 
         def alignments() -> list[Alignment]:
             with stream:
                 found = links()
-            if n_words is not None:
-                found = list(map(_with_pair_score, found, n_words.sum(axis=1).tolist()))
+            for number in np.flatnonzero(lines.unknown > _MOST_UNKNOWN * n_words).tolist():
+                words = (int(lines.unknown[number]), int(n_words[number]))
+                found[number] = _doubted(found[number], *words, lowered=scores is Scores.CALIBRATED)
+            if scores is not Scores.NONE:
+                found = list(map(_with_pair_score, found, n_words.tolist()))
             return _spread(found, lines.filled, nothing)
 
         return alignments
@@ -251,6 +260,15 @@ def _with_pair_score(alignment: Alignment, n_words: int) -> Alignment:
     mean = sum(link.score or 0.0 for link in alignment.links) / len(alignment.links)
     linked = len({link.source for link in alignment.links}) + len({link.target for link in alignment.links})
     return replace(alignment, score=round(mean * (linked / n_words), 6))
+
+
+def _doubted(alignment: Alignment, unknown: int, n_words: int, *, lowered: bool) -> Alignment:
+    """Links of words that are mostly unknown: their probabilities are lowered by the share of those."""
+    links = alignment.links
+    if lowered:
+        known = 1 - unknown / n_words
+        links = tuple(link._replace(score=round(known * (link.score or 0.0), 6)) for link in links)
+    return replace(alignment, links=links, unknown=unknown)
 
 
 def _first_of_words(words: IntArray) -> IntArray:

@@ -49,11 +49,14 @@ class Alignment:
         links: the links, ordered by source and then by target index.
         score: rates the whole pair, from 0 to 1.
         pair: the sentences, where they are known. Alignments with the same links and score are equal whatever it is.
+        unknown: how many words of both sentences the model cannot read, if they are more than a third; otherwise 0.
+            The probabilities of such links are lowered by the share of unknown words.
     """
 
     links: tuple[Link, ...] = ()
     score: float | None = None
     pair: SentencePair | None = field(default=None, compare=False, repr=False)
+    unknown: int = field(default=0, compare=False, repr=False)
 
     @classmethod
     def of(cls, links: Iterable[Link], score: float | None = None) -> Alignment:
@@ -85,7 +88,7 @@ class Alignment:
 
     def with_pair(self, pair: SentencePair) -> Alignment:
         """These links together with the sentences they belong to."""
-        return Alignment(self.links, self.score, pair)
+        return Alignment(self.links, self.score, pair, self.unknown)
 
     def swapped(self) -> Alignment:
         """This alignment with source and target exchanged."""

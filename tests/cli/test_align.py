@@ -352,3 +352,16 @@ def test_terms_are_linked(weft, tmp_path):
     done = weft("align", "--terms", "terms.tsv", stdin=pairs, cwd=tmp_path)
     assert done.returncode == 1
     assert "terms.tsv:1: expected a term, a tab and its translation." in done.stderr
+
+
+def test_words_that_the_model_cannot_read_are_reported(weft, tmp_path):
+    text = "𐀀𐀁 𐀂𐀃 ||| 𐀄𐀅\n" * 3 + GOOD
+    done = weft("align", "--output-format", "jsonl", "--raw", "--source-language", "tlh", stdin=text)
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [record.get("unknown") for record in records] == [3, 3, 3, None]
+    assert "--source-language tlh is not a language that the model was trained on: af, " in done.stderr
+    assert done.stderr.count("more than a third of the words are unknown") == 1
+    assert "in 3 lines more than a third" in done.stderr
+    (tmp_path / "pairs").write_text(text)
+    sharded = weft("align", tmp_path / "pairs", "--shards", "2", "-o", tmp_path / "out")
+    assert "in 3 lines more than a third" in sharded.stderr

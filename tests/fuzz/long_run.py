@@ -65,11 +65,12 @@ def _import_everything(*, training: bool) -> None:
     import weft.corpus.shards
     import weft.encoding.onnx
     import weft.tuning
-    import weft.viewing.reading  # noqa: F401
+    import weft.viewing.reading
     from weft.text.segment import segment
 
     if training:
         import transformers
+
         import weft.models.export
         import weft.training.loop
 

@@ -95,9 +95,8 @@ def _become(case: Case, folder: Path, streams: list[Path]) -> None:
         for number, path in enumerate(streams):
             flags = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC
             os.dup2(os.open(path, flags, 0o600), number)
-        sys.stdin = io.TextIOWrapper(open(0, "rb", closefd=False))
-        sys.stdout = io.TextIOWrapper(open(1, "wb", closefd=False))
-        sys.stderr = io.TextIOWrapper(open(2, "wb", 0, closefd=False), "utf-8", "backslashreplace", write_through=True)
+        sys.stdin, sys.stdout = (io.TextIOWrapper(os.fdopen(number, mode)) for number, mode in ((0, "rb"), (1, "wb")))
+        sys.stderr = io.TextIOWrapper(os.fdopen(2, "wb", 0), "utf-8", "backslashreplace", write_through=True)
         logging.getLogger("weft").handlers.clear()
         sys.argv = ["weft", *case.arguments]
         code = _code_of_main()

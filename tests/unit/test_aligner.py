@@ -267,3 +267,29 @@ def test_raw_text_is_cut_into_words():
 def test_rows_that_hold_no_pair_are_named(row):
     with pytest.raises(SettingError, match="row 1 of `pairs`"):
         Aligner.from_pretrained().align_batch([("a", "b"), row])
+
+
+UNREAD = "𐀀𐀁 𐀂𐀃 𐀄𐀅"
+
+
+def test_links_of_words_that_the_model_cannot_read_are_doubted():
+    aligner = Aligner.from_pretrained()
+    assert {"de", "en"} <= set(aligner.languages)
+    doubted = aligner.align(f"{UNREAD} ist gut", "𐀀𐀁 is good")
+    assert doubted.unknown == 4
+    known = aligner.align("das ist gut", "that is good")
+    assert known.unknown == 0
+    assert max(link.score for link in doubted) <= 0.5 < min(link.score for link in known)
+    assert doubted.score <= 0.5
+    # A few unknown words are no reason to doubt a line.
+    assert aligner.align("das 𐀀𐀁 ist gut", "that 𐀀𐀁 is good").unknown == 0
+    raw = aligner.align(f"{UNREAD} ist gut", "𐀀𐀁 is good", scores="raw")
+    assert (raw.unknown, raw.pairs) == (4, doubted.pairs)
+    assert max(link.score for link in raw) > 0.5
+
+
+def test_what_is_unknown_counts_for_each_line_whatever_stands_beside_it():
+    aligner = Aligner.from_pretrained()
+    pairs = [("das ist gut", "that is good"), (UNREAD, UNREAD), ("", "a"), (UNREAD, "that is good"), (UNREAD, UNREAD)]
+    assert [found.unknown for found in aligner.align_batch(pairs)] == [0, 6, 0, 3, 6]
+    assert all(link.score == 0 for link in aligner.align(UNREAD, UNREAD))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from weft.extraction.scores import Scores
+from weft.models.languages import unknown_words_remark
 from weft.text.gold import check_range
 from weft.text.lines import FilePath, display_name, read_two_together
 from weft.text.links import LinkFormat, read_numbered_links
@@ -17,6 +19,7 @@ from weft.types import Alignment, SentencePair
 if TYPE_CHECKING:
     from weft.aligner import Aligner
 
+logger = logging.getLogger(__name__)
 R = TypeVar("R")
 
 
@@ -71,5 +74,9 @@ def _from_aligner(
             waiting.append(record)
             yield pair_of(record)
 
+    unknown = 0
     for alignment in aligner.stream(pairs(), scores=scores):
+        unknown += alignment.unknown > 0
         yield waiting.popleft(), alignment
+    if unknown:
+        logger.warning("%s", unknown_words_remark(unknown, aligner.languages))

@@ -43,13 +43,15 @@ logger = logging.getLogger(__name__)
 class AlignedFiles:
     """What `align_files` has done: lines written, those of them without a pair, and sentences read in windows.
 
-    `missing_terms` says how often a line's source has a term and its target has not its translation.
+    `missing_terms` says how often a line's source has a term and its target has not its translation, `unknown_lines`
+    in how many lines the model cannot read more than a third of the words.
     """
 
     lines: int
     bad_lines: int
     long_sentences: int
     missing_terms: int = 0
+    unknown_lines: int = 0
 
 
 def align_files(
@@ -146,7 +148,16 @@ def align_files(
     else:
         _refuse(address=address)
         done = _locally(job, files, listeners, shards=shards, resume=resume, workers=workers, line_by_line=line_by_line)
-    return AlignedFiles(done.lines, bad_lines.count, done.long_sentences, missing.count)
+    _warn_of_unknown_words(job, done)
+    return AlignedFiles(done.lines, bad_lines.count, done.long_sentences, missing.count, done.unknown_lines)
+
+
+def _warn_of_unknown_words(job: AlignJob, done: Totals) -> None:
+    if done.unknown_lines:
+        from weft.models.languages import unknown_words_remark
+        from weft.models.resolve import resolve_model
+
+        logger.warning("%s", unknown_words_remark(done.unknown_lines, resolve_model(job.model).settings.languages))
 
 
 def _terms(terms: str | Path | Iterable[tuple[str, str]], job: AlignJob) -> Iterable[Term]:

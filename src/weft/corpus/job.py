@@ -69,15 +69,17 @@ class Listeners:
 
 @dataclass(slots=True)
 class Totals:
-    """Lines that were written, and sentences that were too long for the encoder at once."""
+    """Lines that were written, sentences that were too long for the encoder at once, and lines of unknown words."""
 
     lines: int = 0
     long_sentences: int = 0
+    unknown_lines: int = 0
 
     def add(self, chunk: AlignedChunk) -> None:
         """Count one more chunk."""
         self.lines += chunk.lines
         self.long_sentences += chunk.long_sentences
+        self.unknown_lines += chunk.unknown_lines
 
 
 @dataclass(frozen=True)
@@ -189,7 +191,8 @@ class LoadedJob:
         text = self._write(chunk.records, alignments, chunk.first)
         # File names may hold bytes that are no text; they must not end a run.
         output = text.encode("utf-8", "backslashreplace")
-        return AlignedChunk(chunk.first, chunk.lines, output, self._new_long_sentences(), tuple(missing))
+        unknown = sum(alignment.unknown > 0 for alignment in alignments)
+        return AlignedChunk(chunk.first, chunk.lines, output, self._new_long_sentences(), unknown, tuple(missing))
 
     def _new_long_sentences(self) -> int:
         """Those that were not reported yet; with chunks side by side they may be another chunk's, the sum is right."""
@@ -202,7 +205,9 @@ class LoadedJob:
         return Description(self._remarks(), encoder.pace, encoder.tokenize if encoder.pace.read_ahead else None)
 
     def _remarks(self) -> list[str]:
-        """Options without effect, and scores that are not what they might seem."""
+        """Options without effect, scores that are not what they might seem, and languages that the model lacks."""
+        from weft.models.languages import unknown_languages
+
         job, settings = self._job, self._aligner.settings
         remarks = [
             f"`{name}` has no effect with the method {settings.method}."
@@ -213,6 +218,7 @@ class LoadedJob:
             null = "" if settings.null is None else f" with the null {settings.null:g}"
             missing = f"this model has no calibration for the method {settings.method}{null}"
             remarks.append(f"{missing} ('weft tune' fits one); the scores are raw.")
+        remarks += unknown_languages(self._aligner.languages, *job.languages)
         if job.scores is not Scores.NONE and job.output_format is OutputFormat.WORDS:
             remarks.append("`scores` has no effect with the output format words.")
         return remarks

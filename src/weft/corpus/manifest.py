@@ -33,6 +33,7 @@ class Shard:
     input: str
     output: str
     long_sentences: int = 0
+    unknown_lines: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 
 # What weft writes itself: such fields of an earlier run are not kept.
-_OWN_FIELDS = {"links", "sure", "possible", "score", "source_text", "source_offsets", "target_text", "target_offsets"}
+_OWN_FIELDS = {
+    *("links", "sure", "possible", "score", "unknown"),
+    *("source_text", "source_offsets", "target_text", "target_offsets"),
+}
 
 
 class OutputFormat(StrEnum):
@@ -67,6 +70,7 @@ class Chunk:
 class AlignedChunk:
     """What became of a chunk: the output's bytes, and how many sentences were too long for the encoder at once.
 
+    `unknown_lines` says in how many lines the model cannot read more than a third of the words.
     `missing_terms` are those that a line's source has and its target has not, each with the line's number.
     """
 
@@ -74,6 +78,7 @@ class AlignedChunk:
     lines: int
     output: bytes
     long_sentences: int = 0
+    unknown_lines: int = 0
     missing_terms: tuple[tuple[int, str], ...] = ()
 
 

@@ -65,7 +65,7 @@ def align_in_shards(
                 for block in run.joined():
                     write(block)
         run.remove()
-    return Totals(run.lines, run.long_sentences)
+    return run.totals()
 
 
 def _only_files(files: CorpusFiles) -> str:
@@ -146,10 +146,11 @@ class ShardedRun:
         """How many shards are done."""
         return len(self._manifest.finished)
 
-    @property
-    def long_sentences(self) -> int:
-        """Sentences of all shards that were longer than the encoder takes."""
-        return sum(shard.long_sentences for shard in self._manifest.finished.values())
+    def totals(self) -> Totals:
+        """What all shards have come to."""
+        shards = self._manifest.finished.values()
+        long, unknown = sum(shard.long_sentences for shard in shards), sum(shard.unknown_lines for shard in shards)
+        return Totals(self.lines, long, unknown)
 
     def work(self, chunks: Iterable[Chunk], workers: LoadedJob | Workers) -> Iterator[AlignedChunk]:
         """Make the shards that are missing; yields each chunk once it is written."""
@@ -242,7 +243,7 @@ class _Range:
         self._lines = 0
         self._input = checksum()
         self._output = checksum()
-        self._long = 0
+        self._long = self._unknown = 0
 
     def add_input(self, chunk: Chunk) -> None:
         self._lines += chunk.lines
@@ -253,12 +254,14 @@ class _Range:
     def add_output(self, done: AlignedChunk) -> None:
         self._output.update(done.output)
         self._long += done.long_sentences
+        self._unknown += done.unknown_lines
 
     def same_input(self, shard: Shard) -> bool:
         return (self._first, self._lines, self._input.hexdigest()) == (shard.first, shard.lines, shard.input)
 
     def shard(self) -> Shard:
-        return Shard(self._first, self._lines, self._input.hexdigest(), self._output.hexdigest(), self._long)
+        digests = (self._input.hexdigest(), self._output.hexdigest())
+        return Shard(self._first, self._lines, *digests, self._long, self._unknown)
 
 
 def _locked_folder(folder: Path) -> int:

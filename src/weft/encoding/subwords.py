@@ -59,20 +59,26 @@ class TokenizedPairs(NamedTuple):
     """Lines of sentence pairs cut into subwords: all that an encoder needs to know of them.
 
     `pairs` has the shape (pairs, 2): the numbers of each pair's two sentences among the subwords. `filled` (lines,)
-    says which lines hold a pair; one with an empty side holds none.
+    says which lines hold a pair; one with an empty side holds none. `unknown` (pairs,) counts the words of each pair
+    that the encoder's vocabulary does not cover.
     """
 
     subwords: Subwords
     pairs: IntArray
     filled: BoolArray
+    unknown: IntArray
 
 
 class Tokenizer(Protocol):
-    """What encoders need of a tokenizer. `prefix` and `suffix` are the special tokens round a sentence."""
+    """What encoders need of a tokenizer. `prefix` and `suffix` are the special tokens round a sentence.
+
+    `unknown` is the id that stands for text outside the vocabulary; None if there is no such text.
+    """
 
     prefix: tuple[int, ...]
     suffix: tuple[int, ...]
     pad: int
+    unknown: int | None
 
     def split(self, sentences: Sequence[Words]) -> Subwords:
         """Cut sentences into subwords; every word gets at least one."""
@@ -96,7 +102,20 @@ class PairTokenizer:
         pairs = lines if all(filled) else [pair for pair in lines if pair.source and pair.target]
         sentences, numbers = _distinct(pairs, joint=self.joint)
         both = np.array(numbers, dtype=np.int64).reshape(-1, 2)
-        return TokenizedPairs(self.tokenizer.split(sentences), both, np.array(filled, dtype=np.bool_))
+        subwords = self.tokenizer.split(sentences)
+        unknown = unknown_words(subwords, self.tokenizer.unknown)[both].sum(axis=1)
+        return TokenizedPairs(subwords, both, np.array(filled, dtype=np.bool_), unknown)
+
+
+def unknown_words(subwords: Subwords, unknown: int | None) -> IntArray:
+    """How many words of each sentence hold the subword for unknown text; shape (sentences,)."""
+    counts = np.zeros(len(subwords), dtype=np.int64)
+    places = np.flatnonzero(subwords.ids == unknown) if unknown is not None else counts[:0]
+    if len(places):
+        sentences = np.searchsorted(subwords.starts, places, side="right") - 1
+        both = np.unique(np.stack([sentences, subwords.words[places]]), axis=1)  # a word counts once
+        counts += np.bincount(both[0], minlength=len(counts))
+    return counts
 
 
 def _distinct(pairs: Sequence[SentencePair], *, joint: bool) -> tuple[list[Words], list[tuple[int, int]]]:
@@ -183,12 +202,18 @@ class FastTokenizer(_WordTokenizer):
         self._tokenizer = tokenizer
         self.prefix, self.suffix = self._special_tokens()
         self.pad = self._first_known(("[PAD]", "<pad>")) if pad is None else pad
-        self._unknown = self._first_known(("[UNK]", "<unk>", "<|endoftext|>"))
+        self.unknown = self._unknown_id()
+        self._swallowed = self._first_known(("[UNK]", "<unk>", "<|endoftext|>"))
 
     def _cut(self, words: list[str]) -> Iterator[Sequence[int]]:
         alone = [[word] for word in words]
         for encoding in self._tokenizer.encode_batch(alone, is_pretokenized=True, add_special_tokens=False):
-            yield encoding.ids or (self._unknown,)
+            yield encoding.ids or (self._swallowed,)
+
+    def _unknown_id(self) -> int | None:
+        names = (getattr(self._tokenizer.model, "unk_token", None), "[UNK]", "<unk>")
+        known = (self._tokenizer.token_to_id(name) for name in names if isinstance(name, str))
+        return next((identifier for identifier in known if identifier is not None), None)
 
     def _special_tokens(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         encoding = self._tokenizer.encode(["a"], is_pretokenized=True)
@@ -210,9 +235,9 @@ class WordByWordTokenizer(_WordTokenizer):
         self.prefix, self.suffix = tuple(with_special[:inside]), tuple(with_special[inside + 1 :])
         self.pad = tokenizer.pad_token_id or 0
         self._tokenizer = tokenizer
-        self._unknown = tokenizer.unk_token_id or 0
+        self.unknown = tokenizer.unk_token_id
 
     def _cut(self, words: list[str]) -> Iterator[Sequence[int]]:
         library = self._tokenizer
         for word in words:
-            yield library.convert_tokens_to_ids(library.tokenize(word)) or (self._unknown,)
+            yield library.convert_tokens_to_ids(library.tokenize(word)) or (self.unknown or 0,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from weft.errors import FormatError
@@ -149,4 +149,4 @@ def _linked(alignment: Alignment, left: Run, right: Run) -> Alignment:
         for source, target in product(sorted(sources), sorted(targets))
         if source in alone[0] or target in alone[1]
     ]
-    return Alignment.of([*inner, *outer, *new], alignment.score)
+    return replace(Alignment.of([*inner, *outer, *new], alignment.score), unknown=alignment.unknown)

@@ -326,6 +326,8 @@ def json_links(alignment: Alignment) -> dict[str, object]:
         record["possible"] = possible
     if alignment.score is not None:
         record["score"] = alignment.score
+    if alignment.unknown:
+        record["unknown"] = alignment.unknown
     return record
 
 

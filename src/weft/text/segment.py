@@ -114,14 +114,20 @@ def segmenter_for(language: str | None) -> Segmenter:
     Raises:
         MissingExtraError: The language needs a library that is not installed.
     """
-    primary = re.split("[-_]", (language or "").strip().lower())[0]
-    if primary in ("", "und"):
+    primary = primary_code(language)
+    if not primary:
         return _segment_by_script
     if primary in _DICTIONARIES:
         return _DICTIONARIES[primary]()
     elided = _ELIDED if primary in _ELIDING else _NEVER
     clitic = _CLITIC if primary in ("en", "eng") else _NEVER
     return partial(_segment, rule=_rule(elided, clitic))
+
+
+def primary_code(language: str | None) -> str:
+    """The part of a language code that names the language: "zh" of "zh_Hant"; nothing where it is not known."""
+    primary = re.split("[-_]", (language or "").strip().lower())[0]
+    return "" if primary == "und" else primary
 
 
 def segment(text: str, language: str | None = None) -> Segmented:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, repeat
@@ -9,6 +10,7 @@ from os.path import basename
 
 from weft.aligner import Aligner
 from weft.errors import FormatError
+from weft.models.languages import unknown_words_remark
 from weft.text.gold import GoldFile, check_range
 from weft.text.json_objects import parse_json_object
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_together, read_two_together
@@ -16,6 +18,8 @@ from weft.text.links import NumberedLinks, read_numbered_links
 from weft.text.pairs import NOTHING, PairFormat, read_pairs
 from weft.types import Alignment, GoldAlignment, SentencePair
 from weft.viewing.comparison import Comparison, ViewedPair
+
+logger = logging.getLogger(__name__)
 
 
 def read_comparison(
@@ -103,6 +107,8 @@ def holds_links(path: FilePath) -> bool:
 def with_model(comparison: Comparison, aligner: Aligner, name: str) -> Comparison:
     """The same pairs with links of a model."""
     alignments = aligner.align_batch([viewed.pair for viewed in comparison.pairs])
+    if unknown := sum(alignment.unknown > 0 for alignment in alignments):
+        logger.warning("%s", unknown_words_remark(unknown, aligner.languages))
     pairs = [
         replace(viewed, systems=(*viewed.systems, alignment))
         for viewed, alignment in zip(comparison.pairs, alignments, strict=True)

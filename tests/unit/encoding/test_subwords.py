@@ -10,7 +10,7 @@ from transformers import PreTrainedTokenizerFast
 
 from models import word_piece_tokenizer
 from strategies import sentences
-from weft.encoding.subwords import FastTokenizer, WordByWordTokenizer
+from weft.encoding.subwords import FastTokenizer, WordByWordTokenizer, unknown_words
 from weft.encoding.windows import windows
 
 LIBRARY = word_piece_tokenizer()
@@ -37,6 +37,14 @@ def test_a_word_that_the_tokenizer_swallows_becomes_unknown(word):
     [piece] = FAST.split([("das", word, "Haus")])
     assert set(piece.words) == {0, 1, 2}
     assert [identifier for identifier, index in zip(piece.ids, piece.words, strict=True) if index == 1] == [UNKNOWN]
+
+
+@given(st.lists(sentences, min_size=1, max_size=4))
+def test_unknown_words_are_those_with_an_unknown_subword(batch):
+    subwords = FAST.split(batch)
+    slow = [len({word for identifier, word in zip(*piece, strict=True) if identifier == UNKNOWN}) for piece in subwords]
+    assert unknown_words(subwords, FAST.unknown).tolist() == slow
+    assert not unknown_words(subwords, None).any()
 
 
 @given(st.lists(sentences, min_size=1, max_size=4))

@@ -188,6 +188,7 @@ def _written(source: Segmented, target: Segmented, alignment: Alignment, request
         target=list(target.words),
         links=[[*link.indices, link.score or 0.0] if scored else list(link.indices) for link in alignment.links],
         score=alignment.score,
+        unknown=alignment.unknown or None,
         source_offsets=list(source.offsets) or None,
         target_offsets=list(target.offsets) or None,
     )

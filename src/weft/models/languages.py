@@ -1,0 +1,36 @@
+"""What to say of text in a language that a model was not trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from weft.text.segment import primary_code
+
+# Codes that differ from those in lists of languages, and yet name one of them.
+_SAME = {"no": "nb", "iw": "he", "in": "id", "ji": "yi", "jw": "jv", "fil": "tl", "cmn": "zh", "yue": "zh"}
+
+
+def unknown_words_remark(lines: int, languages: Sequence[str]) -> str:
+    """How many lines hold mostly words that a model cannot read, and which languages it knows."""
+    where = "1 line" if lines == 1 else f"{lines:,} lines"
+    remark = (
+        f"in {where} more than a third of the words are unknown to the model; the probabilities of the links there are "
+        "lowered."
+    )
+    return f"{remark} It was trained on {', '.join(languages)}." if languages else remark
+
+
+def unknown_languages(
+    languages: Sequence[str], source_language: str | None, target_language: str | None
+) -> Iterator[str]:
+    """A sentence for each language of the text that a model was not trained on.
+
+    Args:
+        languages: codes of those that it was trained on; nothing is said if they are not known.
+        source_language: the code of the source language, if it is known.
+        target_language: the code of the target language.
+    """
+    for name, code in (("source_language", source_language), ("target_language", target_language)):
+        primary = primary_code(code)
+        if languages and primary and _SAME.get(primary, primary) not in languages:
+            yield f"`{name}` {code} is not a language that the model was trained on: {', '.join(languages)}."
