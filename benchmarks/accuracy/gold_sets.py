@@ -2,11 +2,13 @@
 
     python benchmarks/accuracy/gold_sets.py --model FOLDER [--layer 7] [--sets test] [--method softmax]
 
-Reads `$WEFT_DATA/gold/<pair>/<set>.{src,tgt,talp}`. Test sets are for reporting; choose settings on dev sets.
+Reads `$WEFT_DATA/gold/<pair>/<set>.{src,tgt,talp}`; the README of this folder says where these come from. Test sets are
+for reporting; choose settings on dev sets.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 
 from aligners import DATA, aligner_options, chosen_aligner
@@ -14,13 +16,19 @@ from aligners import DATA, aligner_options, chosen_aligner
 from weft.scoring.corpus import score
 from weft.tuning import DevSet
 
+NO_DATA = """There are no gold sets: {place}.talp and others were looked for.
+benchmarks/accuracy/README.md says where they can be fetched. Set WEFT_DATA to the folder that holds gold/."""
+
 
 def main() -> None:
     parser = aligner_options(__doc__)
     parser.add_argument("--sets", default="test")
     options = parser.parse_args()
+    gold_sets = sorted((DATA / "gold").glob(f"*/{options.sets}.talp"))
+    if not gold_sets:
+        sys.exit(NO_DATA.format(place=DATA / "gold" / "de-en" / options.sets))
     aligner = chosen_aligner(options)
-    for path in sorted((DATA / "gold").glob(f"*/{options.sets}.talp")):
+    for path in gold_sets:
         gold = DevSet.read(str(path.with_suffix("")))
         start = time.perf_counter()
         alignments = aligner.align_batch(gold.pairs, scores="none")

@@ -31,7 +31,7 @@ from tokenizers import Tokenizer
 
 from weft.encoding.subwords import FastTokenizer
 from weft.extraction.symmetrize import symmetrize
-from weft.scoring.corpus import read_sentences
+from weft.text.gold import read_sentences
 from weft.text.links import read_links
 from weft.training.corpus import letters_of
 
@@ -63,7 +63,7 @@ def pieces_of(work: Path, sentences: Iterable[Sequence[str]], at_once: int = 20_
     """Ids and words of the pieces of sentences."""
     rest = iter(sentences)
     while chunk := list(islice(rest, at_once)):
-        for piece in tokenizer_of(work).split(chunk):
+        for piece in tokenizer_of(work).split([tuple(words) for words in chunk]):
             yield piece.ids.astype(np.int32), piece.words.astype(np.int32)
 
 
@@ -91,7 +91,8 @@ def pack_pairs(language: str, data: Path, work: Path) -> str:
     sides: list[list[str]] = []
     with (work / "words" / f"{language}.tsv").open(encoding="utf-8", newline="\n") as lines:
         for line in lines:
-            source, target = varied(*line.rstrip("\n").split("\t"), language, generator)
+            left, right = line.rstrip("\n").split("\t")
+            source, target = varied(left, right, language, generator)
             words = formed(source.split(" "), language, generator), target.split(" ")
             if forbidden(data) & {letters_of(side) for side in words}:
                 dropped += 1
@@ -130,7 +131,7 @@ def pack_silver(language: str, work: Path) -> str:
         places.append((corpora.index(corpus), number))
         links.append(sorted(symmetrize(forward, backward, SYMMETRIZATION)))  # type: ignore[arg-type]
     where = np.array(places, dtype=np.int32)
-    arrays = {"corpus": where[:, 0].astype(np.uint8), "line": where[:, 1], **packed_links(links)}
+    arrays: dict[str, Array] = {"corpus": where[:, 0].astype(np.uint8), "line": where[:, 1], **packed_links(links)}
     write(work / "bundle" / "silver" / f"{language}.xz", arrays)
     return f"{len(links):,} pairs"
 
@@ -149,13 +150,16 @@ def joined_gold(path: Path) -> Iterator[Gold]:
         for line in lines:
             _, left, right, text = line.rstrip("\n").split("\t")
             source, target = left.split(" "), right.split(" ")
-            links = {tuple(map(int, link.replace("p", "-").split("-"))): "p" in link for link in text.split()}
+            links: dict[tuple[int, int], bool] = {}
+            for link in text.split():
+                i, j = map(int, link.replace("p", "-").split("-"))
+                links[i, j] = "p" in link
             marks = [[k for k, word in enumerate(side) if not any(map(str.isalnum, word))] for side in (source, target)]
             for i in marks[0]:
                 for j in marks[1]:
                     links.setdefault((i, j), True)
             possible = {link for link, doubtful in links.items() if doubtful}
-            yield source, target, sorted(links), possible  # type: ignore[misc]
+            yield source, target, sorted(links), possible
 
 
 def pack_gold(part: str, name: str, rows: Iterable[Gold], data: Path, work: Path) -> str:

@@ -7,6 +7,7 @@ means one compilation; no padding means no work in vain.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 import torch.nn.functional as F
@@ -84,7 +85,8 @@ class FlatBert(nn.Module):
 
     def weight(self, name: str) -> Tensor:
         """A parameter by its Hugging Face name."""
-        return self.weights[name.replace(".", "/")]
+        found: Tensor = self.weights[name.replace(".", "/")]
+        return found
 
     def named_weights(self) -> dict[str, Tensor]:
         """All parameters by their Hugging Face names."""
@@ -124,7 +126,7 @@ class FlatBert(nn.Module):
             from torch.nn.attention.varlen import varlen_attn
 
             longest = 2 * self.shape.positions  # a row beyond this would come back as whatever lay in memory
-            mixed = varlen_attn(query, key, value, ends, ends, longest, longest)
+            mixed = cast(Tensor, varlen_attn(query, key, value, ends, ends, longest, longest))
         else:
             mixed = _attention_by_mask(query, key, value, ends)
         return self._linear(mixed.reshape(len(x), -1), f"{layer}.attention.output.dense")
@@ -143,11 +145,13 @@ def _attention_by_mask(query: Tensor, key: Tensor, value: Tensor, ends: Tensor) 
     row = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
     column = torch.arange(len(query)) - (lengths.cumsum(0) - lengths)[row]
     inside = torch.arange(int(lengths.max())) < lengths[:, None]
-    sides = []
-    for flat in (query, key, value):
-        padded = flat.new_zeros(*inside.shape, *flat.shape[1:])
-        sides.append(padded.index_put((row, column), flat).transpose(1, 2))
-    mixed = F.scaled_dot_product_attention(*sides, attn_mask=inside[:, None, None, :])
+
+    def padded(flat: Tensor) -> Tensor:
+        return flat.new_zeros(*inside.shape, *flat.shape[1:]).index_put((row, column), flat).transpose(1, 2)
+
+    mixed = F.scaled_dot_product_attention(
+        padded(query), padded(key), padded(value), attn_mask=inside[:, None, None, :]
+    )
     return mixed.transpose(1, 2)[row, column]
 
 
@@ -165,7 +169,7 @@ class Muon(torch.optim.Optimizer):
             for matrix in group["params"]:
                 shapes.setdefault(tuple(matrix.shape), []).append(matrix)
             for shape, matrices in shapes.items():
-                gradients = [matrix.grad for matrix in matrices]
+                gradients = [matrix.grad for matrix in matrices if matrix.grad is not None]
                 buffers = [self.state[matrix].setdefault("momentum", torch.zeros_like(matrix)) for matrix in matrices]
                 torch._foreach_lerp_(buffers, gradients, 1 - group["momentum"])
                 looking_ahead = torch._foreach_lerp(gradients, buffers, group["momentum"])
@@ -177,7 +181,7 @@ class Muon(torch.optim.Optimizer):
 
 def orthogonal(matrices: Tensor) -> Tensor:
     """The nearest orthogonal matrices, nearly: five Newton-Schulz steps; shape (k, rows, columns)."""
-    x = matrices.bfloat16() if matrices.is_cuda else matrices.float()
+    x: Tensor = matrices.bfloat16() if matrices.is_cuda else matrices.float()
     tall = x.shape[1] > x.shape[2]
     if tall:
         x = x.transpose(1, 2)

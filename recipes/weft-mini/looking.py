@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import torch
 from flatbert import FlatBert
-from rows import AROUND, Segments, Sentences, by_length, flat, group
+from packed import AROUND
+from rows import Segments, Sentences, by_length, flat, group
 from similarity import both_ways_with_null
 from store import Array, read
 

@@ -54,7 +54,8 @@ def silver_rows(language: str, work: Path, generator: random.Random) -> Iterator
     files = [read_directed(work / "silver" / f"{language}.{way}") for way in ("fwd", "rev")]
     with (work / "words" / f"{language}.tsv").open(encoding="utf-8", newline="\n") as lines:
         for line, forward, backward in zip(lines, *files, strict=True):
-            source, target = varied(*line.rstrip("\n").split("\t"), language, generator)
+            left, right = line.rstrip("\n").split("\t")
+            source, target = varied(left, right, language, generator)
             words, links = source.split(" "), sorted(symmetrize(forward, backward, SYMMETRIZATION))
             if language in UNSPACED:
                 words, links = finer(words, links, generator)
@@ -69,7 +70,8 @@ def pack_rows(
     `possible` are those links of each row that annotators were not sure of.
     """
     pieces = tokenizer.split([side for source, target, _ in rows for side in (source, target)])
-    ids, words, links, doubtful = [], [], [], []
+    ids, words, links = [], [], []
+    doubtful: list[Set[tuple[int, int]]] = []
     for k, (_, _, between) in enumerate(rows):
         sides = pieces[2 * k], pieces[2 * k + 1]
         if between and max(len(side.ids) for side in sides) <= MOST_PIECES:

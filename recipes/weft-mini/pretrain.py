@@ -228,11 +228,15 @@ def fold(weights: dict[str, Tensor], layers: int, exponent: float) -> dict[str, 
 def loaded(folder: Path, device: str) -> FlatBert:
     """The model that `save` wrote."""
     config = json.loads((folder / "config.json").read_text())
-    names = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
     shape = Shape(
-        *(config[name] for name in names),
-        positions=config["max_position_embeddings"], embedding=config.get("embedding_size", 0),
-    )  # fmt: skip
+        vocabulary=config["vocab_size"],
+        width=config["hidden_size"],
+        layers=config["num_hidden_layers"],
+        heads=config["num_attention_heads"],
+        inner=config["intermediate_size"],
+        positions=config["max_position_embeddings"],
+        embedding=config.get("embedding_size", 0),
+    )
     model = FlatBert(shape).to(device)
     stored = {name: value.float() for name, value in load_file(folder / "model.safetensors").items()}
     stored = fold(stored, shape.layers, 0.5)
@@ -345,8 +349,8 @@ class Run:
         """One step; returns the losses for the log."""
         options = self.options
         for optimiser, full in ((self.muon, options.matrix_rate), (self.adam, options.rate)):
-            for group in optimiser.param_groups:
-                group["lr"] = full * rate
+            for parameters in optimiser.param_groups:
+                parameters["lr"] = full * rate
         ids, places, labels = masked(
             batch.ids, options.masking, 1.0 if progress < options.denoise else 0.4, self.model.shape.vocabulary
         )
