@@ -70,6 +70,26 @@ def weft():
     return run
 
 
+@pytest.fixture
+def loaded_by():
+    """Which of some libraries a command loads, with what it prints: run in a process of its own."""
+
+    def run(libraries: set[str], *arguments: object, **options: object) -> tuple[set[str], str]:
+        code = (
+            "import sys\n"
+            "from weft.cli.main import main\n"
+            "try: main()\n"
+            "except SystemExit: pass\n"
+            "print(*sorted(sys.modules))"
+        )
+        command = [sys.executable, "-c", code, *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, **options)
+        printed, _, modules = done.stdout.removesuffix("\n").rpartition("\n")
+        return libraries & set(modules.split()), printed
+
+    return run
+
+
 @pytest.fixture(scope="session")
 def tiny_bert(tmp_path_factory) -> Path:
     from models import make_model

@@ -253,16 +253,11 @@ def test_a_missing_extra_is_named(blocked, options, extra):
     assert "Traceback" not in done.stderr
 
 
-def test_the_light_half_needs_no_torch(tiny_onnx):
-    code = (
-        "import sys; sys.argv[0] = 'weft'\nfrom weft.cli.main import main\n"
-        "try: main()\nexcept SystemExit as stop: assert not stop.code\n"
-        "print(sorted({'torch', 'transformers', 'scipy', 'pandas'} & set(sys.modules)))"
-    )
-    command = [sys.executable, "-c", code, "align", "--model", str(tiny_onnx), "--scores"]
-    done = subprocess.run(command, input=GOOD, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[0]
-    assert done.stdout.splitlines()[-1] == "[]"
+def test_the_light_half_needs_no_torch(loaded_by, tiny_onnx):
+    heavy = {"torch", "transformers", "scipy", "pandas"}
+    loaded, printed = loaded_by(heavy, "align", "--model", tiny_onnx, "--scores", input=GOOD)
+    assert not loaded
+    assert printed.splitlines()[0]
 
 
 def test_a_reader_that_leaves_is_no_error(tmp_path):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from weft.errors import SettingError
 from weft.extraction.scores import Scores
 from weft.models.languages import unknown_words_remark
 from weft.text.gold import check_range
@@ -32,6 +33,28 @@ class LinkFile:
     base: int = 0
 
 
+def link_source(
+    links: FilePath | None, *, base: int, model: str | None, layer: int | None, device: str
+) -> LinkFile | Aligner:
+    """The file that holds the links, or an aligner that finds them.
+
+    Args:
+        links: the file, if there is one.
+        base: the number of the first word in it.
+        model: the model that aligns if there is no file; None for the built-in one.
+        layer: its layer.
+        device: where it runs.
+    """
+    if links is not None:
+        if model is not None or layer is not None:
+            raise SettingError("`links` names a file that has the links; leave out `model` and `layer`, or `links`.")
+        return LinkFile(links, base=base)
+    from weft.aligner import Aligner
+    from weft.models.known import DEFAULT_MODEL
+
+    return Aligner.from_pretrained(DEFAULT_MODEL if model is None else model, layer=layer, device=device)
+
+
 def with_links(
     records: Iterator[R],
     pair_of: Callable[[R], SentencePair],
@@ -43,7 +66,7 @@ def with_links(
     """Each record with its alignment, one for one and in order.
 
     A record without words has no links, whatever the file says for its line: links to words that could not be read
-    mean nothing. A link behind the end of a sentence raises a FormatError, because then the files do not belong
+    mean nothing. A link past the end of a sentence raises a FormatError, because then the files do not belong
     together. `name` is how messages call the records.
     """
     if isinstance(links, LinkFile):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -15,9 +16,7 @@ from weft.cli.linked import (
     LinksBaseOption,
     LinksOption,
     TargetArgument,
-    link_source,
-    linked_pairs,
-    opened,
+    linked_input,
 )
 from weft.cli.options import OUTPUT, DeviceOption, InputFormatOption, LayerOption, OutputOption, StrictOption
 from weft.cli.output import on_screen, open_output, say
@@ -72,20 +71,28 @@ def filter_pairs(
     Example: weft filter pairs.txt --links pairs.links --keep 0.9 > clean.txt
     """
     from weft.applications.filtering import BAD, keep_above, keep_share, pair_score
+    from weft.applications.linked import link_source
 
     _check(keep, min_score, target, target_output, [output, target_output, report])
     bad_lines = BadLines("It is dropped.", strict=strict)
     with ExitStack() as stack:
-        sentences, others, link_file = stack.enter_context(opened(input, target, links, twice=True))
-        source = link_source(link_file, links_base, model=model, layer=layer, device=device)
-        joined = linked_pairs(sentences, others, source, format=input_format, on_error=bad_lines, calibrated=True)
-        rated = (BAD if pair == NOTHING else pair_score(pair, alignment) for pair, alignment in joined)
+        given = stack.enter_context(
+            linked_input(
+                *(input, target, links),
+                source=partial(link_source, base=links_base, model=model, layer=layer, device=device),
+                format=input_format,
+                bad_lines=bad_lines,
+                twice=True,
+                calibrated=True,
+            )
+        )
+        rated = (BAD if pair == NOTHING else pair_score(pair, alignment) for pair, alignment in given.pairs)
         shown = counted(rated, "pairs", quiet=on_screen(output))
         verdicts = keep_above(shown, min_score) if min_score is not None else keep_share(shown, keep or 0.0)
         names = [path for path in (output, target_output) if path is not None]
         writers = [stack.enter_context(open_output(path)) for path in names]
         note = stack.enter_context(open_output(report)) if report is not None else None
-        kept, total = _write(_lines(sentences, others), verdicts, writers, note, scores=scores)
+        kept, total = _write(_lines(given.sentences, given.others), verdicts, writers, note, scores=scores)
     bad_lines.summarise()
     say(f"kept {kept:,} of {total:,} lines.")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from functools import partial
 from os import makedirs
 from os.path import join
 from typing import TYPE_CHECKING, Annotated
@@ -18,9 +19,7 @@ from weft.cli.linked import (
     LinksBaseOption,
     LinksOption,
     TargetArgument,
-    link_source,
-    linked_pairs,
-    opened,
+    linked_input,
 )
 from weft.cli.options import OUTPUT, DeviceOption, InputFormatOption, LayerOption, OutputOption, StrictOption
 from weft.cli.output import write_lines
@@ -103,6 +102,7 @@ def lexicon(
     Example: weft lexicon pairs.txt --links pairs.links --min-count 2
     """
     from weft.applications.lexicon import Lexicon
+    from weft.applications.linked import link_source
     from weft.applications.remapping import in_pieces, sentencepieces
 
     cut = (sentencepieces(source_spm) if source_spm else None, sentencepieces(target_spm) if target_spm else None)
@@ -111,11 +111,12 @@ def lexicon(
     if marian is not None:
         makedirs(marian, exist_ok=True)
     bad_lines = BadLines("It is left out.", strict=strict)
-    with opened(input, target, links, twice=examples) as (sentences, others, link_file):
-        source = link_source(link_file, links_base, model=model, layer=layer, device=device)
-        joined = linked_pairs(sentences, others, source, format=input_format, on_error=bad_lines)
+    source = partial(link_source, base=links_base, model=model, layer=layer, device=device)
+    with linked_input(
+        input, target, links, source=source, format=input_format, bad_lines=bad_lines, twice=examples
+    ) as given:
         counts = Lexicon(lowercase=lowercase)
-        for line, (pair, alignment) in enumerate(counted(joined, "pairs", quiet=False), start=1):
+        for line, (pair, alignment) in enumerate(counted(given.pairs, "pairs", quiet=False), start=1):
             counts.add(*(in_pieces(pair, alignment, cut) if any(cut) else (pair, alignment)), line)
         if marian is not None:
             for name, to_source in (("lex.s2t", False), ("lex.t2s", True)):
@@ -127,7 +128,7 @@ def lexicon(
         shown: dict[int, SentencePair] = {}
         if examples:
             entries = list(entries)
-            shown = _sentences({entry.line for entry in entries}, sentences, others, input_format)
+            shown = _sentences({entry.line for entry in entries}, given.sentences, given.others, input_format)
         write_lines(output, _lines(entries, shown, format))
     bad_lines.summarise()
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from os import stat
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from weft.cli.badlines import BadLines
 from weft.cli.options import LINKS, MODEL
 from weft.cli.output import only_one_stdin
-from weft.errors import SettingError
 from weft.text.lines import FilePath, display_name, rereadable
 from weft.text.pairs import PairFormat, read_pairs
 from weft.types import Alignment, SentencePair
@@ -72,53 +71,44 @@ def opened(
         yield sentences, others, sentences if same else links
 
 
-def link_source(
-    links: FilePath | None, base: int, *, model: str | None, layer: int | None, device: str
-) -> LinkFile | Aligner:
-    """The file that holds the links, or an aligner that finds them.
+class LinkedInput(NamedTuple):
+    """What a command works on: the files, ready to be read again, and each pair with its links, line by line."""
 
-    Args:
-        links: the file, if there is one.
-        base: the number of the first word in it.
-        model: the model that aligns, where there is no file.
-        layer: its layer.
-        device: where it runs.
-    """
-    from weft.applications.linked import LinkFile
-
-    if links is not None:
-        if model is not None or layer is not None:
-            raise SettingError("--links says where the links are; leave --model and --layer out, or --links.")
-        return LinkFile(links, base=base)
-    from weft.aligner import Aligner
-    from weft.models.known import DEFAULT_MODEL
-
-    return Aligner.from_pretrained(DEFAULT_MODEL if model is None else model, layer=layer, device=device)
+    sentences: FilePath
+    others: FilePath | None
+    pairs: Iterator[tuple[SentencePair, Alignment]]
 
 
-def linked_pairs(
-    sentences: FilePath,
-    others: FilePath | None,
-    source: LinkFile | Aligner,
+@contextmanager
+def linked_input(
+    input: str,
+    target: str | None,
+    links: str | None,
     *,
+    source: Callable[[FilePath | None], LinkFile | Aligner],
     format: PairFormat,
-    on_error: BadLines,
+    bad_lines: BadLines,
+    twice: bool = False,
     calibrated: bool = False,
-) -> Iterator[tuple[SentencePair, Alignment]]:
-    """Each pair of the input with its links, line by line.
+) -> Iterator[LinkedInput]:
+    """The pairs of the input with their links.
 
     Args:
-        sentences: the pairs, or the source side.
-        others: the target side, if it is in a file of its own.
-        source: where the links come from.
+        input: the sentence pairs.
+        target: the target side, if pairs are in two files.
+        links: the links; the same name as `input` means that its records hold both.
+        source: where links come from, given the file of links.
         format: how a line holds its pair.
-        on_error: told of each line that holds no pair.
+        bad_lines: told of each line that holds no pair.
+        twice: whether the caller reads the sentences more than once.
         calibrated: ask an aligner for probabilities too.
     """
     from weft.applications.linked import with_links
     from weft.extraction.scores import Scores
 
-    name = display_name(sentences)
-    pairs = on_error.watching(read_pairs(sentences, others, format=format, on_error=on_error), name)
-    scores = Scores.CALIBRATED if calibrated else Scores.NONE
-    return with_links(pairs, lambda pair: pair, source, name=name, scores=scores)
+    with opened(input, target, links, twice=twice) as (sentences, others, link_file):
+        name = display_name(sentences)
+        pairs = bad_lines.watching(read_pairs(sentences, others, format=format, on_error=bad_lines), name)
+        scores = Scores.CALIBRATED if calibrated else Scores.NONE
+        joined = with_links(pairs, lambda pair: pair, source(link_file), name=name, scores=scores)
+        yield LinkedInput(sentences, others, joined)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -14,9 +15,7 @@ from weft.cli.linked import (
     LinksBaseOption,
     LinksOption,
     TargetArgument,
-    link_source,
-    linked_pairs,
-    opened,
+    linked_input,
 )
 from weft.cli.options import DeviceOption, InputFormatOption, LayerOption, OutputOption, StrictOption
 from weft.cli.output import write_lines
@@ -57,13 +56,13 @@ def phrases(
 
     Example: weft phrases pairs.txt --links pairs.links --max-length 5 -o phrase-table.gz
     """
+    from weft.applications.linked import link_source
     from weft.applications.phrases import PhraseTable
 
     bad_lines = BadLines("It is left out.", strict=strict)
-    with opened(input, target, links) as (sentences, others, link_file):
-        source = link_source(link_file, links_base, model=model, layer=layer, device=device)
-        joined = linked_pairs(sentences, others, source, format=input_format, on_error=bad_lines)
-        fit = _fit(counted(joined, "pairs", quiet=False), display_name(sentences), bad_lines)
+    source = partial(link_source, base=links_base, model=model, layer=layer, device=device)
+    with linked_input(input, target, links, source=source, format=input_format, bad_lines=bad_lines) as given:
+        fit = _fit(counted(given.pairs, "pairs", quiet=False), display_name(given.sentences), bad_lines)
         table = PhraseTable(max_length=max_length, min_count=min_count)
         write_lines(output, (entry.moses() + "\n" for entry in table.entries(fit)))
     bad_lines.summarise()

@@ -16,7 +16,6 @@ from weft.cli.linked import (
     AlignModelOption,
     LinksBaseOption,
     LinksOption,
-    link_source,
     opened,
 )
 from weft.cli.options import (
@@ -147,6 +146,7 @@ def project(
         return
     _check(format, target, segments=segments, languages_without_raw=bool(source_language or target_language) > raw)
     from weft.applications.labels import Listing, Projector, project_columns, project_records, project_tags
+    from weft.applications.linked import link_source
 
     bad_lines = BadLines("It gets no labels.", strict=strict)
     with ExitStack() as stack:
@@ -154,7 +154,7 @@ def project(
         write = stack.enter_context(open_output(report)) if report is not None else None
         listing = Listing(write)
         projector = Projector(
-            links=link_source(link_file, links_base, model=model, layer=layer, device=device),
+            links=link_source(link_file, base=links_base, model=model, layer=layer, device=device),
             segmenters=_segmenters(raw, source_language, target_language),
             gaps=gaps or (Gaps.DENSE if format is LabelFormat.MARKUP else Gaps.FILL),
             max_gap=max_gap,
@@ -202,6 +202,7 @@ def _project_document(
 ) -> None:
     from weft.applications.documents import Languages, project_document, read_document, read_translation
     from weft.applications.labels import Listing
+    from weft.applications.linked import link_source
 
     languages = Languages(*codes)
     document = read_document(paths[0], languages)
@@ -217,7 +218,7 @@ def _project_document(
         written = project_document(
             document,
             translation,
-            link_source(link_file, base, model=model, layer=layer, device=device),
+            link_source(link_file, base=base, model=model, layer=layer, device=device),
             name=paths[0],
             languages=languages,
             gaps=gaps or Gaps.DENSE,
