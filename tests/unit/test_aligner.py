@@ -14,7 +14,7 @@ from weft.encoding.onnx import OnnxEncoder
 from weft.errors import FormatError, SettingError, WeftError
 from weft.extraction.calibration import Calibration
 from weft.text.pairs import NOTHING
-from weft.viewing.serve.desk import remembering
+from weft.viewing.serve.remembering import remembering
 
 PAIRS = list(zip(SENTENCES, reversed(SENTENCES), strict=True))
 

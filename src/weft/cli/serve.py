@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,13 +9,10 @@ import typer
 
 from weft.cli.options import MODEL, DeviceOption, LayersOption
 from weft.cli.output import say
-from weft.errors import MissingExtraError, SettingError, WeftError
+from weft.errors import MissingExtraError, SettingError
 
 if TYPE_CHECKING:
     from weft.aligner import Aligner
-
-# Each connection may hold a body in memory before its turn comes.
-_CONNECTIONS = 256
 
 _SERVER = "Server"
 _LIMITS = "Limits"
@@ -30,6 +26,39 @@ def serve(
     port: Annotated[
         int, typer.Option(min=0, max=65535, metavar="N", help="0 takes a free one.", rich_help_panel=_SERVER)
     ] = 8080,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            envvar="WEFT_TOKEN",
+            help="Let in only those who know it.",
+            show_default="everybody",
+            rich_help_panel=_SERVER,
+        ),
+    ] = None,
+    allowed_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A further name to answer to, such as that of a proxy; can be repeated.",
+            rich_help_panel=_SERVER,
+        ),
+    ] = None,
+    root_path: Annotated[
+        str,
+        typer.Option(
+            metavar="PATH", help="Where a proxy shows it, such as /weft.", show_default="/", rich_help_panel=_SERVER
+        ),
+    ] = "",
+    allow_embedding: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SITE",
+            help="A site that may show it in a frame, such as https://example.org; * is every one.",
+            show_default="none",
+            rich_help_panel=_SERVER,
+        ),
+    ] = None,
     model: Annotated[
         list[str] | None,
         typer.Option(
@@ -54,12 +83,22 @@ def serve(
     max_words: Annotated[
         int, typer.Option(min=1, metavar="N", help="Words in a sentence.", rich_help_panel=_LIMITS)
     ] = 500,
+    max_subwords: Annotated[
+        int,
+        typer.Option(
+            min=1, metavar="N", help="Subwords (what the model reads) in a sentence.", rich_help_panel=_LIMITS
+        ),
+    ] = 1000,
+    max_seconds: Annotated[
+        float,
+        typer.Option(min=1, metavar="N", help="Seconds until the answer, waiting included.", rich_help_panel=_LIMITS),
+    ] = 30,
     queue: Annotated[
         int,
         typer.Option(
             min=1, metavar="N", help="Requests that may wait; more are turned away with 503.", rich_help_panel=_LIMITS
         ),
-    ] = 32,
+    ] = 64,
 ) -> None:
     """Start the web app and the REST API.
 
@@ -68,35 +107,42 @@ def serve(
     Example: weft serve --port 8080
     """
     try:
-        import uvicorn
-
         from weft.annotation.shelf import Shelf
         from weft.viewing.serve.limits import Limits
-        from weft.viewing.serve.server import LOOPBACK, create_app
+        from weft.viewing.serve.run import checked_root_path, hosts_of, is_loopback, listen, run
+        from weft.viewing.serve.server import create_app
     except ModuleNotFoundError as error:
         raise MissingExtraError("serve", "the web app") from error
-    limits = Limits(body=max_body, pairs=max_pairs, words=max_words, queue=queue)
+    limits = Limits(
+        body=max_body, pairs=max_pairs, words=max_words, subwords=max_subwords, seconds=max_seconds, queue=queue
+    )
+    root = checked_root_path(root_path)
+    if token is not None and not token.strip():
+        raise SettingError("`token` is empty; leave it out to let everybody in.")
     aligners = _aligners(model or ["weft-mini"], layer or [], device)
-    with closing(Shelf(project)) if project else nullcontext() as shelf, _listening(host, port) as listener:
+    with closing(Shelf(project)) if project else nullcontext() as shelf, listen(host, port) as listener:
         address, bound = listener.getsockname()[:2]
-        outside = not _is_loopback(address)
-        if outside:
+        if not is_loopback(address) and token is None:
             say(
                 f"{host} can be reached from other machines, and there is no password: anybody who can reach it can "
-                "use it. Leave --host out to keep it to yourself."
+                "use it. Leave --host out to keep it to yourself, or set one with --token."
             )
-        app = create_app(aligners, limits=limits, hosts=("*",) if outside else LOOPBACK, projects=shelf)
-        shown = "localhost" if address in ("0.0.0.0", "::") else f"[{address}]" if ":" in address else address
-        say(f"listening on http://{shown}:{bound} (Ctrl-C stops).")
-        config = uvicorn.Config(
-            app,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            lifespan="off",
-            limit_concurrency=_CONNECTIONS,
+        app = create_app(
+            aligners,
+            limits=limits,
+            hosts=hosts_of(host, address, allowed_host or []),
+            token=token,
+            root_path=root,
+            frames=tuple(allow_embedding or ()),
+            projects=shelf,
         )
-        uvicorn.Server(config).run(sockets=[listener])
+        say(f"listening on {_shown(address, bound)} (Ctrl-C stops).")
+        run(app, listener)
+
+
+def _shown(address: str, port: int) -> str:
+    name = "localhost" if address in ("0.0.0.0", "::") else f"[{address}]" if ":" in address else address
+    return f"http://{name}:{port}"
 
 
 def _aligners(models: list[str], layers: list[int], device: str) -> dict[str, Aligner]:
@@ -114,16 +160,3 @@ def _aligners(models: list[str], layers: list[int], device: str) -> dict[str, Al
             raise SettingError(f"two models are called {name}; rename a folder, so that they can be told apart.")
         aligners[name] = Aligner.from_pretrained(model, layer=layer, device=device)
     return aligners
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=2048)
-    except OSError as error:
-        reason = str(error.strerror).partition(" (")[0]  # the rest repeats the address
-        raise WeftError(f"cannot listen on {host}:{port} ({reason}); choose another with --port.") from error
-
-
-def _is_loopback(address: str) -> bool:
-    return address == "::1" or address.startswith("127.")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 # Words that are remembered. A corpus has most of its words in common; what is rare is cut again.
 _MOST_WORDS = 1 << 20
+_MOST_CHARACTERS = 1 << 25
 
 
 class SentenceSubwords(NamedTuple):
@@ -138,7 +139,9 @@ class _WordTokenizer(ProcessBound):
     takes a fraction of the time that cutting it takes.
     """
 
-    _bound = ("_numbers", "_ids", "_firsts", "_lock")
+    _bound = ("_numbers", "_ids", "_firsts", "_characters", "_lock")
+    most_characters = _MOST_CHARACTERS
+    """How many characters all remembered words may have."""
 
     def __init__(self) -> None:
         self.bind()
@@ -147,6 +150,7 @@ class _WordTokenizer(ProcessBound):
         self._numbers: dict[str, int] = {}
         # What word k was cut into lies in `_ids` from `_firsts[k]` to `_firsts[k + 1]`.
         self._ids, self._firsts = array("q"), array("q", [0])
+        self._characters = 0
         self._lock = Lock()
 
     def split(self, sentences: Sequence[Words]) -> Subwords:
@@ -179,9 +183,11 @@ class _WordTokenizer(ProcessBound):
 
     def _learn(self, words: list[str]) -> None:
         new = [word for word in dict.fromkeys(words) if word not in self._numbers]
-        if len(self._numbers) + len(new) > _MOST_WORDS:
+        if len(self._numbers) + len(new) > _MOST_WORDS or self._characters > self.most_characters:
             self._numbers, self._ids, self._firsts = {}, array("q"), array("q", [0])
+            self._characters = 0
             new = list(dict.fromkeys(words))
+        self._characters += sum(map(len, new))
         for word, ids in zip(new, self._cut(new), strict=True):
             self._numbers[word] = len(self._numbers)
             self._ids.extend(ids)

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
+from typing import NamedTuple
 
 from weft.scoring.corpus import CorpusScore
 from weft.types import Alignment, GoldAlignment
@@ -39,6 +40,27 @@ def page(comparison: Comparison, *, title: str = "Word alignments") -> str:
         f'<script type="application/json" id="data">{_embedded(page_data(comparison, title))}</script>\n'
         f'<script type="module">{program}</script>\n</body>\n</html>\n'
     )
+
+
+class EmbeddedPage(NamedTuple):
+    """A page for frames of other sites, and the hashes of all that may run in it."""
+
+    text: str
+    script_hash: str
+    style_hash: str
+
+
+def embedded_page() -> EmbeddedPage:
+    """One pair without anything round it; which one stands in the address behind `#pair=`."""
+    style = "".join(static_text(name) for name in ("page.css", "picture.css", "embed.css"))
+    program = bundle("embed.js")
+    text = (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>Word alignment</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        f'<script type="module">{program}</script>\n</body>\n</html>\n'
+    )
+    return EmbeddedPage(text, _hash(program), _hash(style))
 
 
 def page_data(comparison: Comparison, title: str) -> dict[str, object]:

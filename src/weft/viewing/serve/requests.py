@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -10,11 +11,23 @@ from weft.extraction.methods import METHODS, Cost
 from weft.extraction.scores import Scores
 from weft.extraction.symmetrize import Symmetrization
 
+
+def _whole(text: str) -> str:
+    """Refuse half a character: JSON can name one, but no text holds it."""
+    if not text.isascii() and (broken := _HALF.search(text)):
+        raise ValueError(
+            f"\\u{ord(broken[0]):04x} at character {broken.start() + 1} is half of a surrogate pair and no character"
+        )
+    return text
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+Text = Annotated[str, AfterValidator(_whole)]
 Sentence = Annotated[
-    str | list[Annotated[str, Field(min_length=1)]],
+    Text | list[Annotated[Text, Field(min_length=1)]],
     Field(description="Words separated by spaces, or a list of words; with `raw` a text that is not split yet."),
 ]
-Language = Annotated[str, Field(max_length=35, description="A language code such as de or ja; only with `raw`.")]
+Language = Annotated[Text, Field(max_length=35, description="A language code such as de or ja; only with `raw`.")]
 
 
 def _known_method(name: str) -> str:
@@ -23,6 +36,7 @@ def _known_method(name: str) -> str:
     return name
 
 
+Term = Annotated[Text, Field(min_length=1, max_length=200)]
 MethodName = Annotated[str, AfterValidator(_known_method), Field(json_schema_extra={"enum": list(METHODS)})]
 
 
@@ -49,7 +63,7 @@ class AlignRequest(Strict):
     source_language: Language | None = None
     target_language: Language | None = None
     model: Annotated[
-        str | None, Field(max_length=200, description="A name from /api/models; the first by default.")
+        Text | None, Field(max_length=200, description="A name from /api/models; the first by default.")
     ] = None
     method: Annotated[
         MethodName | None, Field(description="How similarities become links; the model's own by default.")
@@ -63,6 +77,13 @@ class AlignRequest(Strict):
         Field(description="Similarity that a link must beat; the model's own by default."),
     ] = None
     scores: Annotated[Scores, Field(description="Which probability a link carries.")] = Scores.CALIBRATED
+    terms: Annotated[
+        list[tuple[Term, Term]] | None,
+        Field(
+            description="Words whose translation is known, each as [term, translation]; where a pair has both, "
+            "they are linked."
+        ),
+    ] = None
 
     @model_validator(mode="after")
     def _one_or_many(self) -> Self:
@@ -71,6 +92,16 @@ class AlignRequest(Strict):
             raise ValueError("give `source` and `target`, or `pairs`, not both.")
         if self.pairs is None and not all(given):
             raise ValueError("give `source` and `target`, or `pairs`.")
+        return self
+
+    @model_validator(mode="after")
+    def _raw_means_something(self) -> Self:
+        if not self.raw and (self.source_language or self.target_language):
+            name = "source_language" if self.source_language else "target_language"
+            raise ValueError(f"`{name}` has no effect without `raw`.")
+        texts = [side for pair in self.all_pairs() for side in (pair.source, pair.target) if isinstance(side, str)]
+        if self.raw and not texts:
+            raise ValueError("`raw` has no effect on lists of words.")
         return self
 
     def all_pairs(self) -> list[PairIn]:
@@ -99,6 +130,10 @@ class AlignedPair(BaseModel):
         list[tuple[int, int]] | None, Field(description="With `raw`: where each word stands in the text.")
     ] = None
     target_offsets: list[tuple[int, int]] | None = None
+    missing_terms: Annotated[
+        list[tuple[str, str]] | None,
+        Field(description="Of `terms`: those whose source is there without its translation."),
+    ] = None
 
 
 class AlignResponse(BaseModel):
@@ -126,6 +161,9 @@ class LimitsOut(BaseModel):
     pairs: int
     words: int
     characters: int
+    subwords: int
+    terms: int
+    seconds: float
     queue: int
 
 
@@ -150,3 +188,4 @@ class Problem(BaseModel):
     """What was wrong, in a sentence."""
 
     detail: str
+    pair: Annotated[int | None, Field(description="Which of `pairs` it was, counted from 0.")] = None

@@ -1,7 +1,7 @@
 // Talking to the server this page came from.
 
 export async function getModels() {
-  return answered(await fetch("/api/models"));
+  return answered(await fetch("api/models"));
 }
 
 // Align pairs; a newer call with the same `line` takes the place of an older one. Waits and tries again when the server is full.
@@ -12,7 +12,7 @@ export async function align(request, line = "one") {
   const stop = new AbortController();
   running.set(line, stop);
   for (let attempt = 0; ; attempt++) {
-    const response = await fetch("/api/align", {
+    const response = await fetch("api/align", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(request),

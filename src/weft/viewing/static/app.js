@@ -49,7 +49,7 @@ async function start() {
   );
   at("foot").append(
     `At most ${settings.offer.limits.words} words a sentence. `,
-    el("a", { href: "/openapi.json" }, "REST API"),
+    el("a", { href: "api" }, "REST API"),
   );
   listen();
   showPair();

@@ -1,24 +1,23 @@
 from __future__ import annotations
 
-import asyncio
+import json
+import re
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from weft import Aligner, SentencePair
-from weft.encoding.encoder import encode_pairs
+from weft import Aligner
 from weft.encoding.onnx import OnnxEncoder
 from weft.errors import MissingExtraError
-from weft.viewing.serve.desk import Desk, FullError, RememberingEncoder
+from weft.viewing.serve.guards import LOOPBACK
 from weft.viewing.serve.limits import Limits
-from weft.viewing.serve.server import LOOPBACK, create_app
+from weft.viewing.serve.server import create_app
 
-LIMITS = Limits(body=5000, pairs=3, words=6, characters=60, queue=2)
+LIMITS = Limits(body=5000, pairs=3, words=6, characters=60, subwords=12, terms=2, queue=2)
 PAIR = {"source": "das ist gut", "target": "that is good"}
 
 
@@ -85,9 +84,9 @@ def test_many_pairs_words_and_raw_text(client):
 @pytest.mark.parametrize(
     ("request_", "status", "sentence"),
     [
-        ({"source": "a " * 7, "target": "b"}, 422, "a sentence has 7 words, but at most 6 are allowed."),
-        ({"source": "a", "target": "a.b.c.d", "raw": True}, 422, "a sentence has 7 words, but at most 6 are allowed."),
-        ({"source": "a" * 61, "target": "b"}, 422, "a sentence has 61 characters, but at most 60 are allowed."),
+        ({"source": "a " * 7, "target": "b"}, 422, "source has 7 words, but at most 6 are allowed."),
+        ({"source": "a", "target": "a.b.c.d", "raw": True}, 422, "target has 7 words, but at most 6 are allowed."),
+        ({"source": "a" * 61, "target": "b"}, 422, "source has 61 characters, but at most 60 are allowed."),
         ({"pairs": [PAIR] * 4}, 422, "4 pairs were sent, but one request may hold at most 3."),
         ({"pairs": []}, 422, "pairs: List should have at least 1 item after validation, not 0."),
         ({"source": "a"}, 422, "give `source` and `target`, or `pairs`."),
@@ -95,6 +94,16 @@ def test_many_pairs_words_and_raw_text(client):
         ({**PAIR, "model": "../secret"}, 422, "there is no model '../secret' here; /api/models lists them."),
         ({**PAIR, "threshold": 2}, 422, "threshold: Input should be less than or equal to 1."),
         ({**PAIR, "treshold": 0.5}, 422, "treshold: Extra inputs are not permitted."),
+        ({"source": "a", "target": "q1x2y3z4 " * 6}, 422,
+         "target has 48 subwords (what the model reads), but at most 12 are allowed."),
+        ({**PAIR, "terms": [["a", "b"]] * 3}, 422, "3 terms were sent, but one request may hold at most 2."),
+        ({**PAIR, "terms": [["a", " "]]}, 422, "terms: ['a', ' '] has a side without words."),
+        ({**PAIR, "method": "softmax", "alpha": 1.5}, 422, "`alpha` has no effect with the method softmax."),
+        ({**PAIR, "method": "argmax", "threshold": 0.1}, 422, "`threshold` has no effect with the method argmax."),
+        ({**PAIR, "method": "itermax", "symmetrize": "union"}, 422,
+         "`symmetrize` has no effect with the method itermax."),
+        ({**PAIR, "target_language": "en"}, 422, "`target_language` has no effect without `raw`."),
+        ({"source": ["a"], "target": ["b"], "raw": True}, 422, "`raw` has no effect on lists of words."),
         ({"source": "a" * 6000, "target": "b"}, 413, "the body is larger than 5,000 bytes; send fewer pairs at once."),
     ],
 )  # fmt: skip
@@ -108,11 +117,110 @@ def test_a_body_that_hides_its_length_is_refused_too(client):
     assert answer.status_code == 413
 
 
-def test_what_is_no_json_is_refused(client):
-    for body, kind in ((b"{", "application/json"), (b"\xff", "application/json"), (b"source=a", "text/plain")):
-        answer = client.post("/api/align", content=body, headers={"Content-Type": kind})
-        assert answer.status_code in (400, 422)
-        assert isinstance(answer.json()["detail"], str)
+@pytest.mark.parametrize(
+    ("pairs", "sentence"),
+    [
+        ([PAIR, {"source": "a", "target": "b " * 7}], "pairs.1.target has 7 words, but at most 6 are allowed."),
+        ([PAIR, {"source": "a" * 61, "target": "b"}], "pairs.1.source has 61 characters, but at most 60 are allowed."),
+        ([PAIR, {"source": 1, "target": "b"}], "pairs.1.source: Input should be a valid string."),
+        ([PAIR, {"source": "a", "target": "\ud83d"}],
+         "pairs.1.target: \\ud83d at character 1 is half of a surrogate pair and no character."),
+    ],
+)  # fmt: skip
+def test_of_many_pairs_the_wrong_one_is_named(client, pairs, sentence):
+    body = json.dumps({"pairs": pairs})  # httpx itself would refuse half a character
+    answer = client.post("/api/align", content=body, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()) == (422, {"detail": sentence, "pair": 1})
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"source": "a \ud800", "target": "b"},
+        {"source": ["a", "\udfff"], "target": ["b"]},
+        {**PAIR, "model": "\ud800"},
+        {**PAIR, "raw": True, "source_language": "\ud800"},
+        {**PAIR, "thresh\ud800old": 1},
+        {**PAIR, "terms": [["\ud800", "b"]]},
+    ],
+)
+def test_half_a_character_is_refused_wherever_it_stands(client, request_):
+    answer = client.post("/api/align", content=json.dumps(request_), headers={"Content-Type": "application/json"})
+    assert answer.status_code == 422
+    assert answer.json()["detail"].endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status", "sentence"),
+    [
+        (b"{", "application/json", 400, "the body is no JSON."),
+        (b"\xff", "application/json", 400, "There was an error parsing the body"),
+        (b'{"source": "a", "target": "b"}', "application/x-www-form-urlencoded", 415,
+         "send the body as JSON, not as application/x-www-form-urlencoded: add the header "
+         "'Content-Type: application/json' (curl: -H 'Content-Type: application/json')."),
+        (b'{"source": "a", "target": "b"}', None, 415,
+         "send the body as JSON: add the header 'Content-Type: application/json' "
+         "(curl: -H 'Content-Type: application/json')."),
+    ],
+)  # fmt: skip
+def test_what_is_no_json_is_refused(client, body, kind, status, sentence):
+    answer = client.post("/api/align", content=body, headers={"Content-Type": kind} if kind else {})
+    assert (answer.status_code, answer.json()) == (status, {"detail": sentence})
+
+
+def test_head_is_get_without_a_body(client):
+    for path in ("/", "/health", "/api/models", "/static/app.js", "/api", "/nothing"):
+        head, get = client.head(path), client.get(path)
+        assert head.status_code == get.status_code
+        assert head.headers["content-length"] == get.headers["content-length"]
+        assert (head.content, bool(get.content)) == (b"", True)
+
+
+def test_wrong_addresses_and_methods_are_sentences(client):
+    assert client.get("/nothing").json() == {"detail": "there is nothing at /nothing; /api describes what there is."}
+    answer = client.get("/api/align")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+    assert answer.json() == {"detail": "GET is not possible at /api/align; use POST."}
+
+
+def test_a_failure_is_a_sentence_too(aligner, monkeypatch):
+    def failing(*arguments, **options):
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr("weft.aligner.begin_links", failing)
+    client = TestClient(create_app({"one": aligner}, hosts=("testserver",)), raise_server_exceptions=False)
+    answer = align(client, **PAIR)
+    assert (answer.status_code, "secret" in answer.text) == (500, False)
+    assert answer.json()["detail"].startswith("the server failed at this request")
+
+
+def test_terms_are_linked_as_weft_align_links_them(client):
+    request = {"source": "die Bank ist zu", "target": "the bench is closed", "method": "itermax"}
+    [free] = align(client, **request).json()["alignments"]
+    assert "missing_terms" not in free
+    [bound] = align(client, **request, terms=[["bank", "closed"], ["ist", "was"]]).json()["alignments"]
+    assert [link[:2] for link in bound["links"] if link[0] == 1 or link[1] == 3] == [[1, 3]]
+    assert bound["missing_terms"] == [["ist", "was"]]
+    [raw] = align(client, source="Die Bank.", target="It's closed.", raw=True, terms=[["Bank.", "closed."]]).json()[
+        "alignments"
+    ]
+    assert {(link[0], link[1]) for link in raw["links"]} >= {(1, 2), (2, 3)}
+
+
+def test_work_out_of_proportion_is_refused_before_it_begins(aligner):
+    limits = Limits(seconds=3)
+    client = TestClient(create_app({"one": aligner}, limits=limits, hosts=("testserver",)))
+    words = "das ist ein Satz " * 12
+    answer = align(client, pairs=[{"source": words, "target": words}] * 40)
+    assert answer.status_code == 422
+    expected = (
+        r"these pairs are about \d\.\d seconds of work, but a request may ask for at most 1; send fewer at a time\."
+    )
+    assert re.fullmatch(expected, answer.json()["detail"])
+    words = "das ist ein Satz " * 40
+    slow = align(client, pairs=[PAIR, {"source": words, "target": words}], threshold=0, symmetrize="grow-diag").json()
+    assert slow["detail"].startswith("pairs.1: 240 and 240 subwords are about 1.4 seconds of work with these settings")
+    assert (slow["detail"].count("but a pair may take 0.2"), slow["pair"]) == (1, 1)
 
 
 def test_no_path_from_a_client_is_opened(client):
@@ -126,7 +234,6 @@ def test_other_sites_stay_outside(client):
     assert not any(name.startswith("access-control") for name in answer.headers)
     preflight = client.options("/api/align", headers={"Origin": "https://example.org"})
     assert not any(name.startswith("access-control") for name in preflight.headers)
-    assert client.get("/health", headers={"Host": "example.org"}).status_code == 400
     policy = client.get("/").headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
@@ -170,42 +277,3 @@ def test_a_missing_part_is_a_sentence(aligner, monkeypatch):
     client = TestClient(create_app({"one": aligner}, hosts=("testserver",)))
     answer = align(client, **PAIR, method="ot")
     assert (answer.status_code, "pip install 'weft[ot]'" in answer.json()["detail"]) == (422, True)
-
-
-def test_work_is_done_in_order_and_counted():
-    async def scenario() -> list[int]:
-        desk, done = Desk(3), []
-        await asyncio.gather(*(desk.do(lambda number=number: done.append(number)) for number in range(3)))
-        desk.bound = 0
-        with pytest.raises(FullError):
-            await desk.do(lambda: None)
-        assert desk.waiting == 0
-        return done
-
-    assert asyncio.run(scenario()) == [0, 1, 2]
-
-
-@pytest.mark.parametrize("joint", [False, True])
-def test_moving_a_threshold_does_not_encode_again(tiny_onnx, joint):
-    calls = []
-
-    class Counting(OnnxEncoder):
-        def encode(self, subwords):
-            calls.append(subwords)
-            return super().encode(subwords)
-
-    encoder = RememberingEncoder(Counting(tiny_onnx, joint=joint))
-
-    def encode(*lengths):
-        return encode_pairs(encoder, [SentencePair(("a",) * length, ("b",)) for length in lengths])[0]
-
-    first = encode(1)
-    assert np.array_equal(encode(1).states, first.states)
-    assert len(calls) == 1
-    for length in range(2, 22):
-        encode(length)
-    encode(1)
-    assert len(calls) == 22  # long forgotten
-    encode(1, 2, 3, 4, 5)
-    encode(1, 2, 3, 4, 5)
-    assert len(calls) == 24

@@ -1,50 +1,25 @@
-"""The server's one desk: models that are loaded, work done one request at a time, and a queue with an end."""
+"""An encoder that remembers what somebody plays with, within a bound on memory."""
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import TypeVar
 
 from weft.aligner import Aligner
 from weft.encoding.encoder import Encoded, Encoder
 from weft.encoding.subwords import Subwords
 
-T = TypeVar("T")
-_REMEMBERED = 16
-
-
-class FullError(Exception):
-    """The queue has reached its bound."""
-
-
-class Desk:
-    """Runs work on one thread, in order. Models are not made for several threads, and cores are few."""
-
-    def __init__(self, bound: int) -> None:
-        self.bound = bound
-        self.waiting = 0
-        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="weft-align")
-
-    async def do(self, work: Callable[[], T]) -> T:
-        """Wait for the work's turn and for its result; refused at once if too many wait already."""
-        if self.waiting >= self.bound:
-            raise FullError
-        self.waiting += 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, work)
-        finally:
-            self.waiting -= 1
+_MOST_RESULTS = 16
+_MOST_BYTES = 1 << 24
+# A tokenizer remembers how words are cut; strangers can send any number of them.
+_MOST_CHARACTERS = 1 << 20
 
 
 class RememberingEncoder:
     """An encoder that keeps the last few results: moving a threshold does not read the sentences again."""
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: Encoder, most_bytes: int = _MOST_BYTES) -> None:
         self._encoder = encoder
         self.source, self.layer, self.joint = encoder.source, encoder.layer, encoder.joint
         self.runs_in_torch, self.device_name = encoder.runs_in_torch, encoder.device_name
@@ -52,6 +27,7 @@ class RememberingEncoder:
         self.long_sentences = encoder.long_sentences
         # Requests are small, and the memory is made for one thread.
         self.pace = replace(encoder.pace, chunks_at_once=1, threads=False)
+        self._most_bytes = most_bytes
         self._known: OrderedDict[tuple[bytes, bytes], Encoded] = OrderedDict()
 
     def device_stream(self) -> AbstractContextManager[object]:
@@ -66,12 +42,19 @@ class RememberingEncoder:
         key = (subwords.ids.tobytes() + subwords.words.tobytes(), subwords.starts.tobytes())
         if key not in self._known:
             self._known[key] = self._encoder.encode(subwords)
-            while len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
         self._known.move_to_end(key)
-        return self._known[key]
+        found = self._known[key]
+        while self._known and (len(self._known) > _MOST_RESULTS or self._bytes() > self._most_bytes):
+            self._known.popitem(last=False)
+        return found
+
+    def _bytes(self) -> int:
+        return sum(int(encoded.states.nbytes) for encoded in self._known.values())
 
 
 def remembering(aligner: Aligner) -> Aligner:
-    """The same aligner with a memory."""
+    """The same aligner with a memory of its last results, and one of words that does not grow without end."""
+    tokenizer = aligner.encoder.tokenize.tokenizer
+    if hasattr(tokenizer, "most_characters"):
+        tokenizer.most_characters = _MOST_CHARACTERS
     return Aligner(RememberingEncoder(aligner.encoder), aligner.settings)
