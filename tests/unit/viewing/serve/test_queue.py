@@ -107,7 +107,8 @@ def test_work_that_nobody_waits_for_stops_at_its_next_step():
         return done, queue.waiting
 
     done, waiting = asyncio.run(scenario())
-    assert (done.count("gone"), done.count("next"), waiting) == (1, 1, 0)
+    assert done.count("gone") <= 1  # the step that was under way, if there was one
+    assert (done.count("next"), waiting) == (1, 0)
 
 
 def test_time_is_over_when_it_is_over():

@@ -11,7 +11,7 @@ from weft.viewing.serve.server import create_app
 
 schemathesis = pytest.importorskip("schemathesis")
 
-app = create_app({"weft-mini": Aligner.from_pretrained()}, limits=Limits(body=20_000), hosts=("*",))
+app = create_app({"weft-mini": Aligner.from_pretrained()}, limits=Limits(body=20_000, seconds=600), hosts=("*",))
 schema = schemathesis.openapi.from_asgi("/openapi.json", app)
 
 
