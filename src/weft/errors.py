@@ -50,8 +50,25 @@ class MissingExtraError(WeftError, ImportError):
     """An optional part of weft is not installed."""
 
     def __init__(self, extra: str, what: str) -> None:
-        super().__init__(f"{what} needs an optional part of weft: pip install 'weft[{extra}]'.")
+        super().__init__(f"{what} needs an optional part of weft: {install_command(extra)}.")
         self.extra = extra
+
+
+def install_command(extra: str) -> str:
+    """How to install an optional part: from where weft itself was installed, be it a checkout, or from PyPI."""
+    from importlib.metadata import PackageNotFoundError, distribution  # only for a message
+    from json import loads
+    from urllib.parse import unquote, urlsplit
+
+    try:
+        origin = loads(distribution("weft").read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:
+        origin = {}
+    url = urlsplit(origin.get("url", ""))
+    if url.scheme != "file":
+        return f"pip install 'weft[{extra}]'"
+    editable = "--editable " if origin.get("dir_info", {}).get("editable") else ""
+    return f"pip install {editable}'{unquote(url.path)}[{extra}]'"
 
 
 class SettingError(WeftError, ValueError):

@@ -12,6 +12,7 @@ from importlib.resources import files
 import pytest
 
 from processes import interruptible
+from weft.errors import install_command
 
 GOOD = "das ist ein kleines Haus ||| that is a small house\n"
 LONG = " ".join(["Haus"] * 10_000) + " ||| " + " ".join(["house"] * 10_000) + "\n"
@@ -249,7 +250,7 @@ def test_a_missing_extra_is_named(blocked, options, extra):
     command = [sys.executable, "-c", code, "align", *options]
     done = subprocess.run(command, input="私 ||| me\n", capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
-    assert f"pip install 'weft[{extra}]'" in done.stderr
+    assert install_command(extra) in done.stderr
     assert "Traceback" not in done.stderr
 
 

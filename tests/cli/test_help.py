@@ -56,7 +56,7 @@ def test_a_few_options_need_no_headings(weft):
         ("align", "--threshold C", "the model's own, or the method's"),
         ("align", "--alpha A", "1.5"),
         ("serve", "--port N", "8080; 0<=x<=65535"),
-        ("train", "--learning-rate RATE", "by the base"),
+        ("train", "--learning-rate RATE", "depends on the base"),
         ("project", "--label-column N", "the last; x>=1"),
     ],
 )

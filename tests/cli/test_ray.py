@@ -13,6 +13,8 @@ import time
 import psutil
 import pytest
 
+from weft.errors import install_command
+
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="the extra ray is not installed")
 WORDS = ["das", "ist", "ein", "Haus", "in", "Berlin", ",", "25", "Äpfel", "私", "は", "。"]
 
@@ -126,4 +128,4 @@ def test_a_missing_extra_is_named(tmp_path, missing):
     command = [sys.executable, "-c", code, "align", "pairs", "-o", "links", "--engine", "ray"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "weft: The Ray engine needs an optional part of weft: pip install 'weft[ray]'.\n"
+    assert done.stderr == f"weft: The Ray engine needs an optional part of weft: {install_command('ray')}.\n"

@@ -12,6 +12,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from processes import interruptible
+from weft.errors import install_command
 
 
 @pytest.fixture
@@ -98,4 +99,4 @@ def test_the_extra_is_named_where_it_is_missing():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr == "weft: the web app needs an optional part of weft: pip install 'weft[serve]'.\n"
+    assert done.stderr == f"weft: the web app needs an optional part of weft: {install_command('serve')}.\n"

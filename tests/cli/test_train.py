@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from toy import make_base, write_corpus
+from weft.errors import install_command
 
 
 @pytest.fixture(scope="module")
@@ -144,4 +145,4 @@ def test_a_missing_extra_is_named(toy, tmp_path, missing):
     command = [sys.executable, "-c", code, "train", "train.txt", "--model", "base", "--output", str(tmp_path / "out")]
     done = subprocess.run(command, cwd=toy, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "weft: Training needs an optional part of weft: pip install 'weft[torch]'.\n"
+    assert done.stderr == f"weft: Training needs an optional part of weft: {install_command('torch')}.\n"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import pickle
 from enum import StrEnum
 
@@ -14,6 +15,7 @@ from weft.errors import (
     check_names,
     chosen,
     first_line,
+    install_command,
 )
 
 
@@ -59,3 +61,22 @@ def test_a_misspelt_name_is_answered_with_the_names():
 def test_the_first_line_of_another_library_s_error():
     assert first_line(ValueError("one\ntwo")) == "one"
     assert first_line(ValueError()) == "ValueError"
+
+
+@pytest.mark.parametrize(
+    ("origin", "command"),
+    [
+        (None, "pip install 'weft[zh]'"),
+        ({"url": "https://example.org/weft.whl", "archive_info": {}}, "pip install 'weft[zh]'"),
+        ({"url": "file:///tmp/my%20weft", "dir_info": {}}, "pip install '/tmp/my weft[zh]'"),
+        ({"url": "file:///src/weft", "dir_info": {"editable": True}}, "pip install --editable '/src/weft[zh]'"),
+    ],
+)
+def test_an_extra_is_installed_from_where_weft_came_from(tmp_path, monkeypatch, origin, command):
+    record = tmp_path / "weft-9.dist-info"
+    record.mkdir()
+    (record / "METADATA").write_text("Metadata-Version: 2.1\nName: weft\nVersion: 9\n")
+    if origin is not None:
+        (record / "direct_url.json").write_text(json.dumps(origin))
+    monkeypatch.syspath_prepend(tmp_path)
+    assert install_command("zh") == command

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import weft
 from strategies import alignments, links
+from weft.errors import install_command
 from weft.types import Alignment, GoldAlignment, Link, SentencePair
 
 
@@ -74,4 +75,4 @@ def test_every_public_name_resolves_and_is_listed():
 def test_training_without_torch_says_what_to_install():
     code = "import sys; sys.modules['torch'] = None\nimport weft\ntry: weft.train\nexcept ImportError as e: print(e)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "Training needs an optional part of weft: pip install 'weft[torch]'.\n"
+    assert done.stdout == f"Training needs an optional part of weft: {install_command('torch')}.\n"

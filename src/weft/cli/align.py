@@ -48,8 +48,12 @@ from weft.text.pairs import PairFormat
 
 
 def align(
-    input: Annotated[str, typer.Argument(metavar="INPUT", help="Pairs, or the source side; - is stdin.")] = "-",
-    target: Annotated[str | None, typer.Argument(metavar="TARGET", help="The target side, line by line.")] = None,
+    input: Annotated[
+        str, typer.Argument(metavar="INPUT", help="Sentence pairs, or the source side; - is stdin.")
+    ] = "-",
+    target: Annotated[
+        str | None, typer.Argument(metavar="TARGET", help="The target side, one sentence per line.")
+    ] = None,
     output: OutputOption = "-",
     model: ModelOption = "weft-mini",
     layer: LayerOption = None,
@@ -82,7 +86,7 @@ def align(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Terms and their translations, two columns: where a line has both, they are linked.",
+            help="Two columns, terms and translations, to be linked in lines that contain both.",
             rich_help_panel=LINKS,
         ),
     ] = None,
@@ -93,7 +97,7 @@ def align(
     engine: EngineOption = Engine.LOCAL,
     address: AddressOption = None,
 ) -> None:
-    """Align sentence pairs: one line of links for each line.
+    """Align sentence pairs: one line of links per line.
 
     INPUT holds 'source ||| target' lines, TSV or JSONL, or the source side of two parallel files. A line that cannot be
     aligned gets an empty line.

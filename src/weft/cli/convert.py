@@ -56,7 +56,7 @@ def convert(
     remap: Annotated[
         Remap | None,
         typer.Option(
-            help="Links of weft align's JSONL between words at blanks or SentencePiece pieces.",
+            help="Move links of weft align's JSONL to words at spaces or SentencePiece pieces.",
             rich_help_panel=LINKS,
         ),
     ] = None,

@@ -25,7 +25,7 @@ from weft.errors import SettingError
 from weft.text.lines import FilePath, display_name, read_lines, read_together
 from weft.text.pairs import NOTHING, PairFormat
 
-_KEEP = "What to keep (one of them)"
+_KEEP = "What to keep (one of these)"
 Verdicts = Iterable[tuple[float, bool]]
 
 
@@ -38,24 +38,26 @@ def filter_pairs(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="With TARGET: where its kept lines go; those of INPUT go to -o.",
+            help="With TARGET: where to write its kept lines; INPUT's go to -o.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
     keep: Annotated[
         float | None,
-        typer.Option(metavar="SHARE", min=0, max=1, help="The best share of the pairs.", rich_help_panel=_KEEP),
+        typer.Option(
+            metavar="SHARE", min=0, max=1, help="Keep this share of the pairs, best first.", rich_help_panel=_KEEP
+        ),
     ] = None,
     min_score: Annotated[
         float | None,
-        typer.Option(metavar="SCORE", help="Pairs that score at least this, 0 to 1.", rich_help_panel=_KEEP),
+        typer.Option(metavar="SCORE", help="Keep pairs that score at least this, 0 to 1.", rich_help_panel=_KEEP),
     ] = None,
     scores: Annotated[
         bool, typer.Option("--scores", help="Put the score and a tab before each kept line.", rich_help_panel=OUTPUT)
     ] = False,
     report: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Score and verdict for every line of INPUT.", rich_help_panel=OUTPUT),
+        typer.Option(metavar="FILE", help="Write score and verdict of every line of INPUT.", rich_help_panel=OUTPUT),
     ] = None,
     input_format: InputFormatOption = PairFormat.AUTO,
     links_base: LinksBaseOption = 0,
@@ -64,7 +66,7 @@ def filter_pairs(
     device: DeviceOption = "auto",
     strict: StrictOption = False,
 ) -> None:
-    """Drop sentence pairs that are no translations.
+    """Drop sentence pairs that are not translations.
 
     A pair's score is the share of its words that have links, times the mean probability of the links.
 

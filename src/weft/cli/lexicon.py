@@ -51,7 +51,7 @@ def lexicon(
     min_count: Annotated[
         int,
         typer.Option(
-            min=1, metavar="N", help="Leave out word pairs that are linked less often.", rich_help_panel=_ENTRIES
+            min=1, metavar="N", help="Leave out word pairs linked fewer than N times.", rich_help_panel=_ENTRIES
         ),
     ] = 1,
     best: Annotated[
@@ -59,7 +59,7 @@ def lexicon(
         typer.Option(
             min=1,
             metavar="N",
-            help="At most so many translations for each source word.",
+            help="Keep at most N translations per source word.",
             show_default="all",
             rich_help_panel=_ENTRIES,
         ),
@@ -74,7 +74,7 @@ def lexicon(
         str | None,
         typer.Option(
             metavar="FOLDER",
-            help="Write Marian's shortlists there, lex.s2t and lex.t2s, and no lexicon.",
+            help="Write Marian's shortlists, lex.s2t and lex.t2s, here instead.",
             rich_help_panel=_MARIAN,
         ),
     ] = None,
@@ -85,9 +85,12 @@ def lexicon(
         ),
     ] = None,
     target_spm: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="Likewise, of the target.", rich_help_panel=_MARIAN)
+        str | None,
+        typer.Option(
+            metavar="MODEL", help="Count SentencePiece pieces of the target instead of words.", rich_help_panel=_MARIAN
+        ),
     ] = None,
-    format: Annotated[LexiconFormat, typer.Option(help="How to write.", rich_help_panel=OUTPUT)] = LexiconFormat.TSV,
+    format: Annotated[LexiconFormat, typer.Option(help="Output format.", rich_help_panel=OUTPUT)] = LexiconFormat.TSV,
     input_format: InputFormatOption = PairFormat.AUTO,
     links_base: LinksBaseOption = 0,
     model: AlignModelOption = None,

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from weft.aligner import Aligner
     from weft.applications.linked import LinkFile
 
-InputArgument = Annotated[str, typer.Argument(metavar="INPUT", help="Pairs, or the source side; - is stdin.")]
-TargetArgument = Annotated[str | None, typer.Argument(metavar="TARGET", help="The target side, line by line.")]
+InputArgument = Annotated[str, typer.Argument(metavar="INPUT", help="Sentence pairs, or the source side; - is stdin.")]
+TargetArgument = Annotated[str | None, typer.Argument(metavar="TARGET", help="The target side, one sentence per line.")]
 LinksOption = Annotated[
     str | None,
     typer.Option(
         "--links",
         metavar="FILE",
-        help="Links of the pairs, or INPUT again if it is JSONL with links.",
-        show_default="a model aligns",
+        help="Links of the pairs; INPUT again if it is JSONL with links.",
+        show_default="a model finds them",
         rich_help_panel=LINKS,
     ),
 ]
@@ -41,7 +41,7 @@ AlignModelOption = Annotated[
     typer.Option(
         "--model",
         metavar="NAME",
-        help="Without --links: the model that aligns.",
+        help="Model that finds the links if there are no --links.",
         show_default="weft-mini",
         rich_help_panel=MODEL,
     ),

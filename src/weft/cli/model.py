@@ -23,7 +23,7 @@ app = typer.Typer(
 def list_all() -> None:
     """List built-in models and known encoders with their layers.
 
-    One a line, columns separated by tabs.
+    One per line, in columns separated by tabs.
 
     Example: weft model list
     """
@@ -49,25 +49,29 @@ def info(
 def export(
     model: Annotated[str, typer.Argument(metavar="NAME", help="A folder, weft-mini, or a name on the hub.")],
     to: Annotated[
-        str, typer.Option(metavar="KIND", help="onnx (float32), onnx-int8, or torch: back from a graph to weights.")
+        str, typer.Option(metavar="KIND", help="onnx (float32), onnx-int8, or torch (a graph back to weights).")
     ],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write the exported model into.")
     ],
-    layer: Annotated[int | None, typer.Option(metavar="N", help="Layer to cut at.", show_default="weft.json's")] = None,
+    layer: Annotated[
+        int | None, typer.Option(metavar="N", help="Layer to cut at.", show_default="from weft.json")
+    ] = None,
     embedding_bits: Annotated[
-        int, typer.Option(metavar="4|8", help="Bits of a word embedding's value in onnx-int8.")
+        int, typer.Option(metavar="4|8", help="Bits per value of word embeddings in onnx-int8.")
     ] = 4,
     text: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Sentence pairs that fix the ranges of onnx-int8.", show_default="each batch's own"
+            metavar="FILE",
+            help="Sentence pairs to measure value ranges on, for onnx-int8.",
+            show_default="measured for each batch",
         ),
     ] = None,
 ) -> None:
     """Make a model small: one ONNX file that needs no torch.
 
-    The encoder is cut at its layer. `--to torch` goes the other way.
+    The encoder is cut at its layer. `--to torch` does the reverse.
 
     Example: weft model export my-model --to onnx-int8 -o my-small-model
     """
@@ -83,13 +87,15 @@ def export(
 
 @app.command(cls=Command)
 def average(
-    models: Annotated[list[str], typer.Argument(metavar="NAME", help="Two or more folders with weights of one kind.")],
+    models: Annotated[
+        list[str], typer.Argument(metavar="NAME", help="Two or more folders with weights of the same kind.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write the mean into.")],
 ) -> None:
     """Write the mean of several models' weights.
 
-    They must be alike in all but their values: runs from one starting point, or moments of one run. Settings are the
-    first model's; 'weft tune' fits the probabilities of links anew.
+    The models must differ in nothing but the values of their weights: runs from the same starting point, or checkpoints
+    of one run. Settings come from the first model; 'weft tune' fits link probabilities again.
 
     Example: weft model average run-1 run-2 run-3 -o mean
     """

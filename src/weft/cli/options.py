@@ -35,13 +35,16 @@ OutputOption = Annotated[
 ]
 
 ModelOption = Annotated[
-    str, typer.Option(metavar="NAME", help="weft-mini, a folder, or a name on the hub.", rich_help_panel=MODEL)
+    str,
+    typer.Option(
+        metavar="NAME", help="weft-mini, a folder, or a model on the Hugging Face Hub.", rich_help_panel=MODEL
+    ),
 ]
 LayerOption = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="Layer whose states are compared; 0 is the embeddings.",
+        help="Layer whose hidden states are compared; 0 is the embeddings.",
         show_default=OWN,
         rich_help_panel=MODEL,
     ),
@@ -50,7 +53,7 @@ LayerOption = Annotated[
 LayersOption = Annotated[
     list[int] | None,
     typer.Option(
-        "--layer", metavar="N", help="Layer of each model, in their order.", show_default=OWN, rich_help_panel=MODEL
+        "--layer", metavar="N", help="Layer of each model, in the same order.", show_default=OWN, rich_help_panel=MODEL
     ),
 ]
 DeviceOption = Annotated[str, typer.Option(metavar="NAME", help="auto, cpu or cuda.", rich_help_panel=MODEL)]
@@ -60,7 +63,7 @@ BatchTokensOption = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Subwords that are encoded at once.",
+        help="Subwords to encode at once.",
         show_default="512; with torch 2048 on a CPU, 65536 on a GPU",
         rich_help_panel=MODEL,
     ),
@@ -79,7 +82,7 @@ MethodOption = Annotated[
         parser=_method,
         metavar=f"[{'|'.join(METHODS)}]",
         autocompletion=lambda: list(METHODS),
-        help="How links are taken.",
+        help="How to extract links.",
         show_default=f"{OWN}, or softmax",
         rich_help_panel=LINKS,
     ),
@@ -88,7 +91,7 @@ ThresholdOption = Annotated[
     float | None,
     typer.Option(
         metavar="C",
-        help="Link where both directions exceed it; 0 to 1.",
+        help="Link words if both directions exceed this, 0 to 1.",
         show_default=f"{OWN}, or the method's",
         rich_help_panel=LINKS,
     ),
@@ -111,7 +114,7 @@ NullOption = Annotated[
     typer.Option(
         metavar="T|off",
         parser=_null,
-        help="Similarity that a link must beat; 'off' for none.",
+        help="Similarity that a link must beat, or 'off'.",
         show_default=f"{OWN}, or off",
         rich_help_panel=LINKS,
     ),
@@ -147,24 +150,26 @@ ColumnsOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAMES",
-        help="TSV columns, as id,source,target; - is a column to pass over.",
+        help="TSV columns, such as id,source,target; - skips a column.",
         show_default="source,target",
         rich_help_panel=TEXT,
     ),
 ]
-RawOption = Annotated[bool, typer.Option("--raw", help="The text is not split into words yet.", rich_help_panel=TEXT)]
+RawOption = Annotated[bool, typer.Option("--raw", help="The text is not yet split into words.", rich_help_panel=TEXT)]
 SourceLanguageOption = Annotated[
     str | None,
     typer.Option(
         metavar="CODE",
-        help="With --raw: language code, as de or ja.",
+        help="With --raw: language code, such as de or ja.",
         show_default="by script",
         rich_help_panel=TEXT,
     ),
 ]
 TargetLanguageOption = Annotated[
     str | None,
-    typer.Option(metavar="CODE", help="With --raw: likewise.", show_default="by script", rich_help_panel=TEXT),
+    typer.Option(
+        metavar="CODE", help="With --raw: language code of the target.", show_default="by script", rich_help_panel=TEXT
+    ),
 ]
 StrictOption = Annotated[bool, typer.Option("--strict", help="Stop at the first bad line.", rich_help_panel=TEXT)]
 
@@ -173,32 +178,30 @@ ShardsOption = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Finish the output in N pieces that survive a kill; file to file.",
+        help="Write N shards that survive a kill; from file to file.",
         rich_help_panel=LARGE,
     ),
 ]
 ResumeOption = Annotated[
-    bool, typer.Option("--resume", help="Go on where a killed run with --shards stopped.", rich_help_panel=LARGE)
+    bool, typer.Option("--resume", help="Continue a killed run that used --shards.", rich_help_panel=LARGE)
 ]
 WorkersOption = Annotated[
     int | None,
     typer.Option(
         min=1,
         metavar="N",
-        help="Processes.",
-        show_default="1; with --shards or ray one a GPU",
+        help="Number of processes.",
+        show_default="1; with --shards or ray, one per GPU",
         rich_help_panel=LARGE,
     ),
 ]
-EngineOption = Annotated[
-    Engine, typer.Option(help="local; or ray, for many files and machines.", rich_help_panel=LARGE)
-]
+EngineOption = Annotated[Engine, typer.Option(help="local, or ray for many files and machines.", rich_help_panel=LARGE)]
 AddressOption = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
-        help="A running Ray cluster.",
-        show_default="one is started here",
+        help="Address of a running Ray cluster.",
+        show_default="starts one here",
         rich_help_panel=LARGE,
     ),
 ]

@@ -35,12 +35,12 @@ def phrases(
     links: LinksOption = None,
     output: OutputOption = "-",
     max_length: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Most words in a phrase.", rich_help_panel=_ENTRIES)
+        int, typer.Option(min=1, metavar="N", help="Maximum number of words in a phrase.", rich_help_panel=_ENTRIES)
     ] = 7,
     min_count: Annotated[
         int,
         typer.Option(
-            min=1, metavar="N", help="Leave out phrase pairs that occur less often.", rich_help_panel=_ENTRIES
+            min=1, metavar="N", help="Leave out phrase pairs that occur fewer than N times.", rich_help_panel=_ENTRIES
         ),
     ] = 1,
     input_format: InputFormatOption = PairFormat.AUTO,
@@ -50,7 +50,7 @@ def phrases(
     device: DeviceOption = "auto",
     strict: StrictOption = False,
 ) -> None:
-    """Extract phrase pairs into a table as Moses reads it.
+    """Extract phrase pairs into a Moses phrase table.
 
     Fields: source ||| target ||| scores ||| links ||| counts.
 

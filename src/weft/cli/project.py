@@ -55,7 +55,8 @@ def project(
         str, typer.Argument(metavar="LABELS", help="The labelled sentences, or a document; - is stdin.")
     ] = "-",
     target: Annotated[
-        str | None, typer.Argument(metavar="OTHER", help="The sentences without labels, line by line; a translation.")
+        str | None,
+        typer.Argument(metavar="OTHER", help="The sentences without labels, one per line, or the translation."),
     ] = None,
     links: LinksOption = None,
     output: OutputOption = "-",
@@ -63,15 +64,15 @@ def project(
         LabelFormat | None,
         typer.Option(
             "--from",
-            help="How the labels are written.",
-            show_default="document by its name, else conll",
+            help="Format of the labels.",
+            show_default="document by file name, else conll",
             rich_help_panel=_LABELS,
         ),
     ] = None,
     gaps: Annotated[
         Gaps | None,
         typer.Option(
-            help="What becomes of labels whose words stand apart.",
+            help="What to do with labels whose words are not contiguous.",
             show_default="fill; dense for markup and documents",
             rich_help_panel=_LABELS,
         ),
@@ -81,7 +82,7 @@ def project(
         typer.Option(
             min=0,
             metavar="N",
-            help="With longest and split: gaps of so many words are none.",
+            help="With longest and split: ignore gaps of up to N words.",
             rich_help_panel=_LABELS,
         ),
     ] = 1,
@@ -89,11 +90,12 @@ def project(
         bool, typer.Option("--reverse", help="The labels are on the target side of the links.", rich_help_panel=_LABELS)
     ] = False,
     report: Annotated[
-        str | None, typer.Option(metavar="FILE", help="List the labels that found no place.", rich_help_panel=OUTPUT)
+        str | None,
+        typer.Option(metavar="FILE", help="List the labels that could not be placed.", rich_help_panel=OUTPUT),
     ] = None,
     segments: Annotated[
         bool,
-        typer.Option("--segments", help="document: list its segments, one a line.", rich_help_panel=OUTPUT),
+        typer.Option("--segments", help="document: print its segments, one per line.", rich_help_panel=OUTPUT),
     ] = False,
     word_column: Annotated[
         int, typer.Option(min=1, metavar="N", help="conll: the column with the words.", rich_help_panel=_LABELS)
@@ -101,14 +103,18 @@ def project(
     label_column: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="N", help="conll: that with the labels.", show_default="the last", rich_help_panel=_LABELS
+            min=1,
+            metavar="N",
+            help="conll: the column with the labels.",
+            show_default="the last",
+            rich_help_panel=_LABELS,
         ),
     ] = None,
     scheme: Annotated[
-        Scheme, typer.Option(help="conll: how labels are written out.", rich_help_panel=_LABELS)
+        Scheme, typer.Option(help="conll: the tagging scheme to write.", rich_help_panel=_LABELS)
     ] = Scheme.AUTO,
     unit: Annotated[
-        Unit, typer.Option("--spans", help="jsonl: what spans count.", rich_help_panel=_LABELS)
+        Unit, typer.Option("--spans", help="jsonl: what span offsets count.", rich_help_panel=_LABELS)
     ] = Unit.AUTO,
     input_format: Annotated[
         PairFormat, typer.Option(help="markup: format of the pairs.", rich_help_panel=TEXT)
@@ -124,7 +130,7 @@ def project(
 ) -> None:
     """Carry labels, or a document's formatting, to its translation.
 
-    Labels stand in CoNLL columns, as spans in JSONL, or as tags in the text. Documents are HTML, Markdown, DOCX,
+    Labels are CoNLL columns, spans in JSONL, or tags in the text. Documents are HTML, Markdown, DOCX,
     XLIFF and TMX.
 
     Example: weft project labels.conll translation.txt --links pairs.links > projected.conll

@@ -41,10 +41,10 @@ def score(
         typer.Option(min=0, max=1, metavar="0|1", help="Number of the first word in SYSTEM.", rich_help_panel=LINKS),
     ] = 0,
     ignore_possible: Annotated[
-        bool, typer.Option("--ignore-possible", help="Treat possible links as not there.", rich_help_panel=LINKS)
+        bool, typer.Option("--ignore-possible", help="Ignore possible links.", rich_help_panel=LINKS)
     ] = False,
     format: Annotated[
-        ScoreFormat, typer.Option("--format", help="How to print.", rich_help_panel=OUTPUT)
+        ScoreFormat, typer.Option("--format", help="Output format.", rich_help_panel=OUTPUT)
     ] = ScoreFormat.TEXT,
     source: Annotated[
         str | None,
@@ -62,7 +62,7 @@ def score(
 ) -> None:
     """Score links against gold: AER, precision, recall, F1.
 
-    Rates have 95 % intervals. The first system is the baseline that the others are tested against.
+    Rates come with 95% confidence intervals. The first system is the baseline that the others are tested against.
 
     Example: weft score gold.talp mine.links theirs.links
     """

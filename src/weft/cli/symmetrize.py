@@ -29,9 +29,7 @@ def symmetrize(
     ] = False,
     reversed_backward: Annotated[
         bool,
-        typer.Option(
-            "--reversed-backward", help="BACKWARD is written target-source: turn it round.", rich_help_panel=LINKS
-        ),
+        typer.Option("--reversed-backward", help="BACKWARD is written target-source; swap it.", rich_help_panel=LINKS),
     ] = False,
 ) -> None:
     """Combine links of both directions into one set.

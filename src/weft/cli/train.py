@@ -41,14 +41,14 @@ def train(
         ),
     ] = None,
     config: Annotated[
-        str | None, typer.Option(metavar="FILE.toml", help="All settings; options win.", rich_help_panel=_RUN)
+        str | None, typer.Option(metavar="FILE.toml", help="Settings; options override them.", rich_help_panel=_RUN)
     ] = None,
     objectives: Annotated[
         str | None,
         typer.Option(
             metavar="NAME,NAME",
-            help="Some of mlm,tlm,so,psi,co,teacher,unrelated,gold.",
-            show_default="by the base",
+            help="Any of mlm,tlm,so,psi,co,teacher,unrelated,gold.",
+            show_default="depends on the base",
             rich_help_panel=_RUN,
         ),
     ] = None,
@@ -56,7 +56,7 @@ def train(
         str | None,
         typer.Option(
             metavar="MODEL",
-            help="Whose probabilities are learned.",
+            help="Model to learn probabilities from.",
             show_default="the encoder at the start",
             rich_help_panel=MODEL,
         ),
@@ -65,7 +65,7 @@ def train(
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="Links for a corpus, in the corpora's order; an empty line gives none. 'eflomal' makes them.",
+            help="Links of each corpus, in the same order; blank lines have none. 'eflomal' computes them.",
             show_default="the model's own",
             rich_help_panel=_DATA,
         ),
@@ -75,13 +75,14 @@ def train(
         typer.Option(metavar="PREFIX", help="A dev set; the model with the best AER is kept.", rich_help_panel=_DATA),
     ] = None,
     exclude: Annotated[
-        list[str] | None, typer.Option(metavar="PREFIX", help="A test set not to train on.", rich_help_panel=_DATA)
+        list[str] | None,
+        typer.Option(metavar="PREFIX", help="A test set to keep out of training.", rich_help_panel=_DATA),
     ] = None,
     extend_vocabulary: Annotated[
         bool,
         typer.Option(
             "--extend-vocabulary",
-            help="Learn pieces for words that the encoder cannot read: for a new language.",
+            help="Add subwords for words that the encoder cannot read.",
             rich_help_panel=MODEL,
         ),
     ] = False,
@@ -91,25 +92,29 @@ def train(
     layer: Annotated[
         int | None,
         typer.Option(
-            metavar="N", help="The layer that aligns.", show_default="the encoder's best known", rich_help_panel=MODEL
+            metavar="N",
+            help="Layer to align with.",
+            show_default="the best known for the encoder",
+            rich_help_panel=MODEL,
         ),
     ] = None,
     epochs: Annotated[
-        float | None, typer.Option(metavar="N", help="Rounds through the text.", show_default="1", rich_help_panel=_RUN)
+        float | None, typer.Option(metavar="N", help="Passes over the text.", show_default="1", rich_help_panel=_RUN)
     ] = None,
     max_steps: Annotated[
-        int | None, typer.Option(metavar="N", help="Stop after so many steps.", rich_help_panel=_RUN)
+        int | None, typer.Option(metavar="N", help="Stop after N steps.", rich_help_panel=_RUN)
     ] = None,
     minutes: Annotated[
-        float | None, typer.Option(metavar="N", help="Stop after so much time.", rich_help_panel=_RUN)
+        float | None, typer.Option(metavar="N", help="Stop after N minutes.", rich_help_panel=_RUN)
     ] = None,
     batch_size: Annotated[
-        int | None, typer.Option(metavar="N", help="Pairs a step.", show_default="by the base", rich_help_panel=_RUN)
+        int | None,
+        typer.Option(metavar="N", help="Pairs per step.", show_default="depends on the base", rich_help_panel=_RUN),
     ] = None,
     learning_rate: Annotated[
         float | None,
         typer.Option(
-            metavar="RATE", help="The highest; it falls to 0.", show_default="by the base", rich_help_panel=_RUN
+            metavar="RATE", help="Peak rate; it falls to 0.", show_default="depends on the base", rich_help_panel=_RUN
         ),
     ] = None,
     beta: Annotated[
@@ -120,10 +125,10 @@ def train(
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Of everything that is random.", show_default="42", rich_help_panel=_RUN),
+        typer.Option(metavar="N", help="Random seed.", show_default="42", rich_help_panel=_RUN),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the newest checkpoint.", rich_help_panel=_RUN)
+        bool, typer.Option("--resume", help="Continue from the newest checkpoint.", rich_help_panel=_RUN)
     ] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a model in the output folder.", rich_help_panel=OUTPUT)

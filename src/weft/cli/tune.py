@@ -35,7 +35,7 @@ def tune(
     model: ModelOption = "weft-mini",
     layers: Annotated[
         str | None,
-        typer.Option(metavar="N,N", help="Layers to try, as 6,7,8.", show_default="all", rich_help_panel=_TRIALS),
+        typer.Option(metavar="N,N", help="Layers to try, such as 6,7,8.", show_default="all", rich_help_panel=_TRIALS),
     ] = None,
     methods: Annotated[
         str, typer.Option(metavar="NAME,NAME", help="Methods to try.", rich_help_panel=_TRIALS)
@@ -44,7 +44,7 @@ def tune(
         str | None,
         typer.Option(
             metavar="C,C",
-            help="Thresholds to try, as 0.01,0.1.",
+            help="Thresholds to try, such as 0.01,0.1.",
             show_default="the method's",
             rich_help_panel=_TRIALS,
         ),
@@ -53,7 +53,7 @@ def tune(
         str | None,
         typer.Option(
             metavar="T,T",
-            help="Nulls to try, as off,15.",
+            help="Nulls to try, such as off,15.",
             show_default="off and 10 to 20",
             rich_help_panel=_TRIALS,
         ),
@@ -75,7 +75,7 @@ def tune(
 ) -> None:
     """Choose layer, method, threshold and null on dev sets.
 
-    Link probabilities are fitted too, to the dev sets mixed with unrelated and half-translated sentences. All of it is
+    It also fits link probabilities, on the dev sets mixed with unrelated and half-translated sentences. Everything is
     stored in weft.json.
 
     Example: weft tune --model my-model --dev dev/ro-en --dev dev/ja-en

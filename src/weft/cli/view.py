@@ -61,7 +61,9 @@ _OF_ONE_PAIR = (ViewFormat.SVG, ViewFormat.PNG, ViewFormat.TIKZ)
 
 
 def view(
-    input: Annotated[str, typer.Argument(metavar="INPUT", help="Pairs, or the source side; - is stdin.")] = "-",
+    input: Annotated[
+        str, typer.Argument(metavar="INPUT", help="Sentence pairs, or the source side; - is stdin.")
+    ] = "-",
     links: Annotated[list[str] | None, typer.Argument(metavar="LINKS", help="Links of one or two systems.")] = None,
     output: OutputOption = "-",
     target: Annotated[
@@ -73,12 +75,12 @@ def view(
         typer.Option(metavar="FILE", help="Gold links: talp, Pharaoh, NAACL or JSONL.", rich_help_panel=LINKS),
     ] = None,
     text: Annotated[
-        bool, typer.Option("--text", help="Draw in the terminal; so it is without --output.", rich_help_panel=OUTPUT)
+        bool, typer.Option("--text", help="Draw in the terminal; the default without --output.", rich_help_panel=OUTPUT)
     ] = False,
     format: Annotated[
         ViewFormat | None,
         typer.Option(
-            "--format", help="What to make.", show_default="by the output's ending, or text", rich_help_panel=OUTPUT
+            "--format", help="Output format.", show_default="from the output's name, or text", rich_help_panel=OUTPUT
         ),
     ] = None,
     pair: Annotated[
@@ -87,9 +89,7 @@ def view(
             min=1, metavar="N", help="Show only this pair, counted from 1.", show_default="all", rich_help_panel=TEXT
         ),
     ] = None,
-    limit: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Show at most so many lines.", rich_help_panel=TEXT)
-    ] = 5000,
+    limit: Annotated[int, typer.Option(min=1, metavar="N", help="Show at most N lines.", rich_help_panel=TEXT)] = 5000,
     similarity: Annotated[
         bool,
         typer.Option(
@@ -102,7 +102,7 @@ def view(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Aligns where there are no LINKS, or beside them; one or two.",
+            help="Aligns if there are no LINKS, or in addition; up to two.",
             show_default="weft-mini",
             rich_help_panel=MODEL,
         ),

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from weft import Aligner
 from weft.encoding.onnx import OnnxEncoder
-from weft.errors import MissingExtraError
+from weft.errors import MissingExtraError, install_command
 from weft.viewing.serve.guards import LOOPBACK
 from weft.viewing.serve.limits import Limits
 from weft.viewing.serve.server import create_app
@@ -276,4 +276,4 @@ def test_a_missing_part_is_a_sentence(aligner, monkeypatch):
     monkeypatch.setattr("weft.aligner.begin_links", missing)
     client = TestClient(create_app({"one": aligner}, hosts=("testserver",)))
     answer = align(client, **PAIR, method="ot")
-    assert (answer.status_code, "pip install 'weft[ot]'" in answer.json()["detail"]) == (422, True)
+    assert (answer.status_code, install_command("ot") in answer.json()["detail"]) == (422, True)
