@@ -99,7 +99,7 @@ def test_ten_thousand_words(weft, model):
 
 def test_long_sentences_are_announced(weft, tiny_bert):
     done = weft("align", "--model", tiny_bert, "--layer", 2, stdin=" ||| ".join(["Haus " * 100] * 2) + "\n")
-    assert "sentences longer than the encoder takes, read in overlapping windows: 1." in done.stderr
+    assert "sentences too long for the encoder, read in overlapping windows: 1." in done.stderr
 
 
 def test_two_files_tsv_and_json_give_the_same(weft, tmp_path):
@@ -192,7 +192,7 @@ def test_every_method_runs(weft, tiny_bert, method, heuristic):
     ("options", "code", "message"),
     [
         (["--model", "nowhere/to-be-found"], 1, "weft: cannot load the model nowhere/to-be-found: "),
-        (["--model", "MODEL", "--layer", "9"], 2, "weft: layer 9 is not there: "),
+        (["--model", "MODEL", "--layer", "9"], 2, "weft: there is no layer 9: "),
         (["--threshold", "1.5"], 2, "weft: --threshold must be between 0 and 1, got 1.5.\n"),
         (["--alpha", "0"], 2, "weft: --alpha must be at least 1"),
         (["--method", "magic"], 2, "'magic'"),

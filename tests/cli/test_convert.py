@@ -102,7 +102,7 @@ def test_links_of_raw_words_are_moved_to_words_at_blanks(weft):
     ("options", "message"),
     [
         (["--remap", "pieces"], "needs --source-spm and --target-spm"),
-        (["--source-spm", "m"], "go with --remap pieces"),
+        (["--source-spm", "m"], "are for --remap pieces"),
         (["--remap", "spaces", "--to", "naacl"], "--remap writes --to pharaoh, or --to tsv"),
     ],
 )

@@ -54,7 +54,7 @@ def test_an_aligner(weft):
         ([], "either --keep SHARE or --min-score SCORE"),
         (["--keep", "0.5", "--min-score", "0.5"], "either --keep SHARE or --min-score SCORE"),
         (["--keep", "2"], "--keep"),
-        (["--keep", "0.5", "--target-output", "t"], "goes with two input files"),
+        (["--keep", "0.5", "--target-output", "t"], "needs two input files"),
         (["--keep", "0.5", "--report", "-"], "two outputs have the same name"),
     ],
 )

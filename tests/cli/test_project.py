@@ -48,13 +48,13 @@ def test_labels_without_a_place_are_counted_and_listed(weft, files):
     done = weft("project", "labels", "target", "--links", "links", "--gaps", "longest", "--report", "lost", cwd=files)
     assert done.stdout.splitlines()[1] == "museum B-ORG"
     assert (files / "lost").read_text() == (
-        "1\tORG\t1\t2\tmuseo\ta part that stands apart\n"
+        "1\tORG\t1\t2\tmuseo\ta part that is not contiguous\n"
         "1\tTIME\t4\t5\tdomingos\tits words have no links\n"
         "2\tLOC\t0\t1\tRoma\tits words have no links\n"
     )
     assert done.stderr == (
-        "weft: 2 of 3 labels found no place (2: its words have no links).\n"
-        "weft: 1 of 3 labels lost a part that stands apart.\n"
+        "weft: 2 of 3 labels could not be placed (2: its words have no links).\n"
+        "weft: 1 of 3 labels lost a part that is not contiguous.\n"
     )
 
 
@@ -133,7 +133,7 @@ def test_markup_in_two_files_with_labels_on_the_target_side(weft, tmp_path):
         (["labels", "--links", "links"], "name the file with the sentences of the other"),
         (["labels", "target", "--from", "jsonl"], "JSONL records hold both sides"),
         (["labels", "target", "--links", "links", "--model", "x"], "leave out --model and --layer"),
-        (["labels", "target", "--links", "links", "--source-language", "de"], "go with --raw"),
+        (["labels", "target", "--links", "links", "--source-language", "de"], "need --raw"),
         (["labels", "target", "--links", "links", "--report", "-"], "two outputs have the same name"),
         (["-", "-", "--links", "links"], "only one input can be stdin"),
     ],
@@ -179,8 +179,8 @@ def test_documents(weft, tmp_path):
     ("arguments", "message"),
     [
         (["page.txt", "--from", "document"], "a document's name ends in one of .htm, .html"),
-        (["page.html", "other", "--reverse"], "--reverse does not go with documents"),
-        (["labels", "target", "--segments"], "--segments goes with documents"),
+        (["page.html", "other", "--reverse"], "--reverse does not work with documents"),
+        (["labels", "target", "--segments"], "--segments only works with documents"),
     ],
 )
 def test_bad_usage_of_documents(weft, files, arguments, message):

@@ -280,10 +280,14 @@ def test_two_runs_keep_out_of_each_others_way(unfinished, folder):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--shards", "2", "-o", "links"], 2, "--shards goes from file to file: the input must be a file, not a pipe."),
-        (["pairs", "--shards", "2"], 2, "--shards goes from file to file: name the file to write with --output."),
-        (["pairs", "-o", "links", "--resume"], 2, "--resume goes with --shards, with the number it had before."),
-        (["pairs", "-o", "links", "--address", "auto"], 2, "--address goes with --engine ray."),
+        (
+            ["--shards", "2", "-o", "links"],
+            2,
+            "--shards works from file to file: the input must be a file, not a pipe.",
+        ),
+        (["pairs", "--shards", "2"], 2, "--shards works from file to file: name the file to write with --output."),
+        (["pairs", "-o", "links", "--resume"], 2, "--resume needs --shards, with the same number as before."),
+        (["pairs", "-o", "links", "--address", "auto"], 2, "--address only works with --engine ray."),
         (["pairs", "-o", "links", "--shards", "0"], 2, "Invalid value for '--shards'"),
         (["pairs", "-o", "nowhere/links", "--shards", "2"], 1, "nowhere/links.shards: No such file or directory."),
         (["missing", "-o", "links", "--shards", "2"], 1, "missing: No such file or directory."),

@@ -63,14 +63,14 @@ def test_the_built_in_model_is_tuned_into_another_folder(weft, dev, tmp_path):
     ("options", "code", "message"),
     [
         (["--dev", "missing", "--model", "MODEL"], 1, "missing.src: No such file"),
-        (["--dev", "DEV", "--model", "MODEL", "--layers", "7"], 2, "layer 7 is not there"),
+        (["--dev", "DEV", "--model", "MODEL", "--layers", "7"], 2, "there is no layer 7"),
         (["--dev", "DEV", "--model", "MODEL", "--layers", "x"], 2, "--layers must be numbers"),
         (["--dev", "DEV", "--layers", "6,7", "-o", "NEW"], 2, "an ONNX graph that was cut at layer 6"),
         (["--dev", "DEV", "--model", "MODEL", "--thresholds", "0.1,2"], 2, "must be numbers from 0 to 1"),
         (["--dev", "DEV", "--model", "MODEL", "--null", "off,x"], 2, "--null must be numbers or off"),
         (["--dev", "DEV", "--model", "MODEL", "--methods", "magic"], 2, "--methods must be some of softmax"),
         (["--dev", "DEV"], 2, "say with --output where the tuned model should go"),
-        (["--dev", "DEV", "--model", "MODEL", "-o", "DEV.src"], 2, "is no folder that can be written to"),
+        (["--dev", "DEV", "--model", "MODEL", "-o", "DEV.src"], 2, "is not a folder that can be written to"),
         (["--model", "MODEL"], 2, "--dev"),
     ],
 )

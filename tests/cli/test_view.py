@@ -110,14 +110,14 @@ def test_bad_lines_are_named_and_left_out(weft, folder):
 
 def test_long_files_are_cut_aloud(weft, folder):
     done = weft("view", "pairs.txt", "first.links", "--limit", 2, cwd=folder)
-    assert done.stderr == "weft: the first 2 lines are shown; --limit changes that.\n"
+    assert done.stderr == "weft: the first 2 lines are shown; use --limit to change that.\n"
     assert weft("view", "pairs.txt", "first.links", "--limit", 6, cwd=folder).stderr == ""
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["pairs.txt", "first.links", "-o", "x.svg"], 2, "svg shows one pair: say which with --pair."),
+        (["pairs.txt", "first.links", "-o", "x.svg"], 2, "svg shows one pair; choose it with --pair."),
         (["pairs.txt", "first.links", "--pair", "99"], 1, "there is no pair 99 in pairs.txt."),
         (["pairs.txt", "first.links", "first.links", "--model", "weft-mini"], 2, "at most two systems can be compared"),
         (["pairs.txt", "--similarity"], 2, "--similarity draws a page or a picture"),

@@ -58,11 +58,11 @@ class Listing:
         lost = [(reason, count) for reason, count in self._reasons.most_common() if reason not in _PLACED]
         if lost:
             why = "; ".join(f"{count:,}: {reason}" for reason, count in lost)
-            yield f"{sum(count for _, count in lost):,} of {self._total:,} {self._what} found no place ({why})."
+            yield f"{sum(count for _, count in lost):,} of {self._total:,} {self._what} could not be placed ({why})."
         if nearby:
-            yield f"{nearby:,} of {self._total:,} {self._what} have no links, and went to the nearest place."
+            yield f"{nearby:,} of {self._total:,} {self._what} have no links and were put in the nearest place."
         if parts:
-            yield f"{parts:,} of {self._total:,} {self._what} lost a part that stands apart."
+            yield f"{parts:,} of {self._total:,} {self._what} lost a part that is not contiguous."
 
 
 @dataclass(frozen=True, slots=True)

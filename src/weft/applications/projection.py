@@ -48,7 +48,7 @@ class Reason(StrEnum):
     NO_WORD = "the label covers no word"
     NO_LINKS = "its words have no links"
     TAKEN = "its words belong to another label"
-    APART = "a part that stands apart"
+    APART = "a part that is not contiguous"
     NO_PLACE = "the format has no place for it here"
     NEARBY = "its words have no links; it stands where its neighbours do"
 

@@ -73,7 +73,7 @@ def sentencepieces(path: FilePath) -> Segmenter:
     try:
         processor: Any = SentencePieceProcessor(model_file=str(path))
     except (OSError, RuntimeError) as error:
-        raise WeftError(f"{display_name(path)}: this is no SentencePiece model ({first_line(error)}).") from error
+        raise WeftError(f"{display_name(path)}: this is not a SentencePiece model ({first_line(error)}).") from error
 
     def cut(text: str) -> Segmented:
         found = processor.encode(text, return_type="offset_mapping")

@@ -43,7 +43,7 @@ class BadLines:
 
     def _say_how_many_were_named(self) -> None:
         if self.count > _MOST_NAMED:
-            say(f"only the first {_MOST_NAMED:,} bad lines were named.")
+            say(f"only the first {_MOST_NAMED:,} bad lines are listed.")
 
     def summarise(self, sentence: str | None = None, *, lines: int | None = None) -> None:
         """Say how many there were, if any, in a sentence of the command's own or a plain one.

@@ -77,7 +77,7 @@ def convert(
     Example: weft convert gold.naacl gold.talp --from naacl --to talp
     """
     if to_format is Format.AUTO:
-        raise SettingError("OUT has no lines to judge its format by; say which with --to.")
+        raise SettingError("the format of OUT cannot be guessed; choose it with --to.")
     if remap is not None or source_spm or target_spm:
         write_lines(output, _remapped(input, to_format, remap, (source_spm, target_spm)))
         return
@@ -86,11 +86,11 @@ def convert(
         write_lines(output, _pairs(input, from_format, to_format, fields, swap))
         return
     if fields != PLAIN:
-        raise SettingError("fields and columns are those of sentence pairs; links have none.")
+        raise SettingError("fields and columns are for sentence pairs; links have none.")
     if to_base and to_format not in _COUNTED_FROM_ANYWHERE:
-        raise SettingError(f"{to_format} fixes the number of the first word; leave --to-base out.")
+        raise SettingError(f"{to_format} fixes the number of the first word; leave out --to-base.")
     if from_base and from_format in (Format.NAACL, Format.JSONL):
-        raise SettingError(f"{from_format} fixes the number of the first word; leave --from-base out.")
+        raise SettingError(f"{from_format} fixes the number of the first word; leave out --from-base.")
     alignments = read_links(input, format=LinkFormat(from_format), base=from_base)
     if swap:
         alignments = (alignment.swapped() for alignment in alignments)
@@ -104,7 +104,7 @@ def convert(
 
 def _remapped(path: str, to_format: Format, kind: Remap | None, models: tuple[str | None, str | None]) -> Iterator[str]:
     if kind is not Remap.PIECES and any(models):
-        raise SettingError("--source-spm and --target-spm go with --remap pieces.")
+        raise SettingError("--source-spm and --target-spm are for --remap pieces.")
     if kind is Remap.PIECES and not all(models):
         raise SettingError("--remap pieces needs --source-spm and --target-spm.")
     if to_format not in (Format.PHARAOH, Format.TSV):

@@ -109,7 +109,7 @@ def _check(
     if (keep is None) == (min_score is None):
         raise SettingError("say how much to keep: either --keep SHARE or --min-score SCORE.")
     if target_output is not None and target is None:
-        raise SettingError("--target-output goes with two input files, INPUT and TARGET.")
+        raise SettingError("--target-output needs two input files, INPUT and TARGET.")
     named = [path for path in outputs if path is not None]
     if len(set(named)) < len(named):
         raise SettingError("two outputs have the same name; give each its own.")

@@ -110,7 +110,7 @@ def lexicon(
 
     cut = (sentencepieces(source_spm) if source_spm else None, sentencepieces(target_spm) if target_spm else None)
     if marian is not None and (examples or output != "-" or format is not LexiconFormat.TSV):
-        raise SettingError("--marian writes two files of its own; leave --output, --format and --examples out.")
+        raise SettingError("--marian writes two files of its own; leave out --output, --format and --examples.")
     if marian is not None:
         makedirs(marian, exist_ok=True)
     bad_lines = BadLines("It is left out.", strict=strict)

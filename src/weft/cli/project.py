@@ -144,7 +144,7 @@ def project(
         if not is_document(labels):
             raise SettingError(f"a document's name ends in one of {', '.join(FORMATS)}.")
         if reverse:
-            raise SettingError("--reverse does not go with documents.")
+            raise SettingError("--reverse does not work with documents.")
         links_from = (links, links_base, model, layer, device)
         _project_document(
             (labels, target), output, report, links_from, (source_language, target_language), gaps, max_gap, segments
@@ -182,13 +182,13 @@ def project(
 
 def _check(format: LabelFormat, target: str | None, *, segments: bool, languages_without_raw: bool) -> None:
     if segments:
-        raise SettingError("--segments goes with documents.")
+        raise SettingError("--segments only works with documents.")
     if languages_without_raw:
-        raise SettingError("--source-language and --target-language go with --raw.")
+        raise SettingError("--source-language and --target-language need --raw.")
     if format is LabelFormat.CONLL and target is None:
-        raise SettingError("columns hold one side only; name the file with the sentences of the other.")
+        raise SettingError("columns hold only one side; name the file with the sentences of the other side.")
     if format is LabelFormat.JSONL and target is not None:
-        raise SettingError("JSONL records hold both sides; leave the second file out.")
+        raise SettingError("JSONL records hold both sides; leave out the second file.")
 
 
 def _summarise(listing: Listing, report: str | None) -> None:

@@ -150,7 +150,7 @@ def _aligners(models: list[str], layers: list[int], device: str) -> dict[str, Al
     from weft.aligner import Aligner
 
     if len(layers) > len(models):
-        raise SettingError("there are more layers than models; --layer goes with --model, in the same order.")
+        raise SettingError("there are more layers than models; give one --layer per --model, in the same order.")
     aligners: dict[str, Aligner] = {}
     for number, model in enumerate(models):
         layer = layers[number] if number < len(layers) else None

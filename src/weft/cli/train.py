@@ -174,7 +174,7 @@ def train(
 def _say_result(progress: Progress, by_dev: bool) -> None:
     if progress.before is None or progress.best is None or progress.last is None:
         return
-    judge = "mean dev AER" if by_dev else "loss on pairs kept back"
+    judge = "mean dev AER" if by_dev else "loss on held-out pairs"
     if progress.best_step == 0:
         say(
             f"{judge}: {progress.before:.2f} before, {progress.last:.2f} after. Training did not help, so the starting "
@@ -190,7 +190,7 @@ def _corpora(
     if len(links) > len(paths):
         raise SettingError(f"there are {len(links)} files of links for {len(paths)} corpora.")
     if not raw and (source_language or target_language):
-        raise SettingError("--source-language and --target-language go with --raw.")
+        raise SettingError("--source-language and --target-language need --raw.")
     alike = {"raw": raw, "source_language": source_language, "target_language": target_language}
     return [
         {"path": path, "links": links[number] if number < len(links) else None, **alike}
@@ -257,4 +257,4 @@ def _say_score(record: dict[str, float]) -> None:
         sets = ", ".join(f"{name[4:]} {value:.2f}" for name, value in record.items() if name.startswith("aer "))
         say(f"{when}: dev AER {record['aer']:.2f} ({sets})")
     elif "held out" in record:
-        say(f"{when}: loss on pairs kept back {record['held out']:.3f}")
+        say(f"{when}: loss on held-out pairs {record['held out']:.3f}")

@@ -86,7 +86,7 @@ def tune(
 
     tunable = Tunable(model, device=device, dtype=dtype, batch_tokens=batch_tokens)
     if output is None and tunable.home is None:
-        raise SettingError(f"{model} is not a folder of yours; say with --output where the tuned model should go.")
+        raise SettingError(f"{model} is not a local folder; use --output to say where to save the tuned model.")
     _check_writable(Path(output) if output else tunable.home)
     tuned = tune(
         tunable.load,
@@ -119,7 +119,7 @@ def tune(
 def _check_writable(folder: Path | None) -> None:
     """Better before hours of trying than after."""
     if folder is not None and folder.exists() and not (folder.is_dir() and os.access(folder, os.W_OK)):
-        raise SettingError(f"{folder} is no folder that can be written to.")
+        raise SettingError(f"{folder} is not a folder that can be written to.")
 
 
 def _print_trial(trial: Trial) -> None:

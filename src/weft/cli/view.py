@@ -137,7 +137,7 @@ def view(
     if not comparison.pairs:
         raise WeftError(f"there is no pair {pair} in {input}." if pair else f"{input} holds no pairs to show.")
     if comparison.cut and not pair:
-        say(f"the first {limit:,} lines are shown; --limit changes that.")
+        say(f"the first {limit:,} lines are shown; use --limit to change that.")
     if not comparison.systems and not models:
         models = [Model(_DEFAULT_MODEL, None)]
     aligners = [_aligner(chosen, device, method, threshold) for chosen in models]
@@ -168,7 +168,7 @@ def _models(
     if len(links or []) + len(names) > 2:
         raise SettingError("at most two systems can be compared; name fewer LINKS or models.")
     if layers and len(layers) > len(names):
-        raise SettingError("there are more layers than models; --layer goes with --model, in the same order.")
+        raise SettingError("there are more layers than models; give one --layer per --model, in the same order.")
     return [Model(name, layers[k] if layers and k < len(layers) else None) for k, name in enumerate(names)]
 
 
@@ -223,7 +223,7 @@ def _with_models(comparison: Comparison, models: list[Model], aligners: list[Ali
 
 def _write(output: str, comparison: Comparison, format: ViewFormat, title: str) -> None:
     if format in _OF_ONE_PAIR and len(comparison.pairs) > 1:
-        raise SettingError(f"{format} shows one pair: say which with --pair.")
+        raise SettingError(f"{format} shows one pair; choose it with --pair.")
     with open_output(output) as write:
         for part in _parts(comparison, format, title, at_terminal=output == "-"):
             write(part if isinstance(part, bytes) else part.encode("utf-8", "backslashreplace"))

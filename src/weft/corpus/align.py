@@ -121,7 +121,7 @@ def align_files(
         WeftError: a file or a model that cannot be used; `FormatError` names the line.
     """
     if not raw and (source_language or target_language):
-        raise SettingError("`source_language` and `target_language` go with `raw`.")
+        raise SettingError("`source_language` and `target_language` need `raw`.")
     job = AlignJob(
         str(model),
         settings,
@@ -198,7 +198,7 @@ def _refuse(**options: object) -> None:
     for name, value in options.items():
         if value:
             engine = "`engine` ray" if name == "address" else "the local engine; Ray writes each file in one go"
-            raise SettingError(f"`{name}` goes with {engine}.")
+            raise SettingError(f"`{name}` only works with {engine}.")
 
 
 def _locally(
@@ -212,7 +212,7 @@ def _locally(
     line_by_line: bool,
 ) -> Totals:
     if resume and not shards:
-        raise SettingError("`resume` goes with `shards`, with the number it had before.")
+        raise SettingError("`resume` needs `shards`, with the same number as before.")
     for path in files.inputs:
         if path != STDIN:
             os.stat(path)  # a missing file should be known before a model is loaded

@@ -41,7 +41,7 @@ def plan(source: str, target: str | None, output: str, ending: str) -> list[Task
         ending: how files in an output folder end.
     """
     if "-" in (source, target, output):
-        raise SettingError("the Ray engine goes from files to files: name the input and `output`.")
+        raise SettingError("the Ray engine reads and writes files: name the input and `output`.")
     sources = expand(source)
     targets: list[str] | list[None] = expand(target) if target is not None else [None] * len(sources)
     if len(sources) != len(targets):
@@ -123,7 +123,7 @@ def _rows_as_lines(address: str, copy: str) -> None:
         try:
             table = parquet.ParquetFile(file)
         except (ValueError, OSError) as error:
-            raise FormatError(address, None, f"this is no Parquet file ({error}).") from error
+            raise FormatError(address, None, f"this is not a Parquet file ({error}).") from error
         if missing := {"source", "target"} - set(table.schema_arrow.names):
             found = ", ".join(table.schema_arrow.names)
             raise FormatError(address, None, f"expected the column {min(missing)}, found the columns {found}.")

@@ -66,7 +66,7 @@ class Manifest:
                 finished={int(number): Shard(**shard) for number, shard in record["finished"].items()},
             )
         except (FormatError, ValueError, TypeError, KeyError, AttributeError) as error:
-            message = f"this is no manifest of a sharded run. Remove the folder {folder} and begin again."
+            message = f"this is not the manifest of a sharded run. Remove the folder {folder} and begin again."
             raise FormatError(str(path), None, message) from error
 
     def differences(self, now: Manifest) -> Iterator[str]:

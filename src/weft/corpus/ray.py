@@ -82,7 +82,7 @@ def align_with_ray(
         WeftError: a cluster, a file or a model that cannot be used.
     """
     if callable(files.output):
-        raise SettingError("the Ray engine goes from files to files: name the input and `output`.")
+        raise SettingError("the Ray engine reads and writes files: name the input and `output`.")
     json_lines = job.output_format is OutputFormat.JSONL
     tasks = plan(files.source, files.target, files.output, ".jsonl" if json_lines else ".txt")
     if job.output_format is OutputFormat.NAACL and any(task.output.endswith(".parquet") for task in tasks):

@@ -71,10 +71,10 @@ def align_in_shards(
 def _only_files(files: CorpusFiles) -> str:
     """The name of the output, if all are files."""
     if not all(map(os.path.isfile, files.inputs)):
-        raise SettingError("`shards` goes from file to file: the input must be a file, not a pipe.")
+        raise SettingError("`shards` works from file to file: the input must be a file, not a pipe.")
     output = files.output
     if callable(output) or (os.path.exists(output) and not os.path.isfile(output)):
-        raise SettingError("`shards` goes from file to file: name the file to write with `output`.")
+        raise SettingError("`shards` works from file to file: name the file to write with `output`.")
     return output
 
 

@@ -112,7 +112,7 @@ def check_layer(layer: int, layers: int, model: object) -> None:
         model: what messages call it.
     """
     if not 0 <= layer <= layers:
-        raise SettingError(f"layer {layer} is not there: {model} has layers 0 (embeddings) to {layers}.")
+        raise SettingError(f"there is no layer {layer}: {model} has layers 0 (embeddings) to {layers}.")
 
 
 def first_position(config: Any) -> int:

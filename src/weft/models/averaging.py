@@ -62,7 +62,7 @@ def average(models: Sequence[str | Path], output: str | Path) -> None:
 
 def _check_output(folder: Path, sources: list[ModelSource]) -> None:
     if folder.exists() and not folder.is_dir():
-        raise SettingError(f"{folder} is no folder that can be written to.")
+        raise SettingError(f"{folder} is not a folder that can be written to.")
     if folder.exists() and any(folder.samefile(source.local_folder()) for source in sources):
         raise SettingError("`output` must be another folder than the models' own.")
 
@@ -72,7 +72,7 @@ def _check_weights(source: ModelSource) -> None:
         advice = f"; 'weft model export {source.name} --to torch' makes some" if source.has_graph else ""
         raise WeftError(f"{source.name} has no weights in safetensors that could be averaged{advice}.")
     if not (source.local_folder() / CONFIG_FILE).is_file():
-        raise WeftError(f"{source.name} holds no Hugging Face model: {CONFIG_FILE} is not there.")
+        raise WeftError(f"{source.name} holds no Hugging Face model: {CONFIG_FILE} is missing.")
 
 
 def _check_alike(first: ModelSource, other: ModelSource) -> None:
@@ -149,7 +149,7 @@ def _means(sources: list[ModelSource]) -> Iterator[tuple[str, Any]]:
                 continue
             mean = torch.stack([value.double() for value in values]).mean(dim=0)
             if not mean.isfinite().all():
-                raise WeftError(f"the models cannot be averaged: {name} holds values that are no numbers.")
+                raise WeftError(f"the models cannot be averaged: {name} holds values that are not numbers.")
             yield name, mean.to(values[0].dtype).contiguous()
 
 

@@ -95,11 +95,11 @@ def _check(source: Path, output: Path, embedding_bits: int, to: ExportKind) -> N
     if to is ExportKind.TORCH and not is_graph_only(source):
         raise WeftError(f"{source} holds no ONNX graph to turn into torch weights, or has them already.")
     if not (source / CONFIG_FILE).is_file():
-        raise WeftError(f"{source} holds no Hugging Face model: {CONFIG_FILE} is not there.")
+        raise WeftError(f"{source} holds no Hugging Face model: {CONFIG_FILE} is missing.")
     if not (source / TOKENIZER_FILE).is_file():
         raise WeftError(f"{source} has no {TOKENIZER_FILE}, which the exported model needs.")
     if output.exists() and not output.is_dir():
-        raise SettingError(f"{output} is no folder that can be written to.")
+        raise SettingError(f"{output} is not a folder that can be written to.")
     if output.exists() and output.samefile(source):
         raise SettingError("`output` must be another folder than the model's own.")
 

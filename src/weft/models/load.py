@@ -58,7 +58,7 @@ def _load_graph(source: ModelSource, layer: int | None, batch_tokens: int | None
 
     stored = source.settings
     if layer is not None and stored.layer is not None and layer != stored.layer:
-        raise SettingError(f"layer {layer} is not there: {source.name} was exported at layer {stored.layer}.")
+        raise SettingError(f"there is no layer {layer}: {source.name} was exported at layer {stored.layer}.")
     return OnnxEncoder(
         source.local_folder(),
         max_length=stored.max_length or _USUAL_MAX_LENGTH,

@@ -28,7 +28,7 @@ def save_model(folder: Path, encoder: Encoder, settings: ExtractionSettings) -> 
     if encoder.source is None:
         raise SettingError(f"a {type(encoder).__name__} has no model that could be saved.")
     if folder.exists() and not folder.is_dir():
-        raise SettingError(f"{folder} is no folder that can be written to.")
+        raise SettingError(f"{folder} is not a folder that can be written to.")
     folder.mkdir(parents=True, exist_ok=True)
     source = Path(encoder.source)
     if not folder.samefile(source):

@@ -81,7 +81,7 @@ def unpack_model(source: Path, output: Path) -> None:
     missing = [name for name in expected if name not in found and not name.startswith("pooler.")]
     if missing or any(found[name].shape != expected[name].shape for name in found.keys() & expected.keys()):
         raise WeftError(
-            f"the graph in {source} is no BERT as its {CONFIG_FILE} has it; it cannot be turned into torch weights."
+            f"the graph in {source} is not the BERT of its {CONFIG_FILE}, and cannot be turned into torch weights."
         )
     model.load_state_dict(found, strict=False)
     output.mkdir(parents=True, exist_ok=True)

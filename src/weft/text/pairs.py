@@ -145,7 +145,7 @@ def read_text_pairs(
     if fields.columns and format is PairFormat.AUTO:
         format = PairFormat.TSV
     if fields.columns and format is not PairFormat.TSV:
-        raise SettingError(f"`columns` are those of TSV; the format is {format}.")
+        raise SettingError(f"`columns` are for TSV; the format is {format}.")
     return _read_one_file(path, read_lines(path), _Parser(format, fields), on_error)
 
 

@@ -64,7 +64,7 @@ def model_card(config: TrainingConfig, layer: int, progress: Progress, counts: d
         lines.append(f"- no sentence of these test sets was trained on: {', '.join(config.exclude)}")
     if progress.best is not None and progress.before is not None:
         sets = ", ".join(Path(prefix).name for prefix in config.dev)
-        score = f"mean dev AER ({sets})" if sets else "loss on pairs kept back"
+        score = f"mean dev AER ({sets})" if sets else "loss on held-out pairs"
         lines.append(f"- {score}: {progress.best:.2f} at step {progress.best_step:,}, {progress.before:.2f} before")
     lines += ["", f"All settings are in `{CONFIG_FILE}`.", ""]
     return "\n".join(lines)

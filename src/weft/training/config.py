@@ -63,7 +63,7 @@ class CorpusConfig:
     def __post_init__(self) -> None:
         _check_ranges(self, {"weight": _NOT_NEGATIVE, "limit": _ONE_OR_MORE, "repeat": _POSITIVE})
         languages = self.source_language or self.target_language
-        _check(self.raw or not languages, "source_language", "and `target_language` go with `raw`")
+        _check(self.raw or not languages, "source_language", "and `target_language` need `raw`")
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,7 +116,7 @@ def pack(corpora: Sequence[CorpusConfig], packing: Packing, folder: Path) -> Pac
             for chunk in _chunks(corpus_lines(corpus, packing.use_possible)):
                 _pack_chunk(chunk, number, packing, writer, guard, corpus.path)
             if writer.counts["pairs"] == before:
-                raise WeftError(f"{corpus.path} gives no pair to train on.")
+                raise WeftError(f"{corpus.path} has no pairs to train on.")
         writer.close()
     logger.info("packed %s", ", ".join(f"{count:,} {name}" for name, count in writer.counts.items()))
     return PackedCorpus.open(folder)

@@ -37,7 +37,7 @@ _JOINT = Defaults(
     64,
     0.02,
     "the base reads both sentences together and is good already, so it learns from a frozen copy of itself "
-    "and from pairs that are no translations",
+    "and from pairs that are not translations",
 )
 _JOINT_WITH_GOLD = replace(
     _JOINT,

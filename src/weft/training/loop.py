@@ -175,7 +175,7 @@ class TrainingRun:
         left_out = [
             f"{count:,} {name}" for name, count in counts.items() if count and name not in ("pairs", "with links")
         ]
-        kept_back = f", {len(self.steps.held_out):,} of them kept back" if len(self.steps.held_out) else ""
+        kept_back = f", {len(self.steps.held_out):,} of them held out" if len(self.steps.held_out) else ""
         length = (
             f"{total:,} steps of {size} pairs" if total else f"{self.config.minutes:g} minutes, {size} pairs a step"
         )

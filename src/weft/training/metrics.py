@@ -38,7 +38,7 @@ class Totals:
         broken = [name for name, loss in self.losses.items() if not math.isfinite(float(loss))]
         if broken:
             raise WeftError(
-                f"the loss of {' and '.join(broken)} is no number any more at step {step:,}: lower learning_rate, or "
+                f"the loss of {' and '.join(broken)} is not a number at step {step:,}: lower learning_rate, or "
                 "set precision to no or bf16. Checkpoints before it are unharmed."
             )
 

@@ -36,7 +36,7 @@ class TrainableEncoder(nn.Module):
         config = library.config
         self.n_layers: int = config.num_hidden_layers
         if not 0 <= layer <= self.n_layers:
-            raise SettingError(f"layer {layer} is not there: the model has layers 0 (embeddings) to {self.n_layers}.")
+            raise SettingError(f"there is no layer {layer}: the model has layers 0 (embeddings) to {self.n_layers}.")
         width: int = config.hidden_size
         self.own_head = None if _library_head(library) else _TiedHead(library.get_input_embeddings(), width)
         self.psi = nn.Sequential(nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1)) if with_psi else None

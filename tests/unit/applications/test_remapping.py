@@ -97,5 +97,5 @@ def test_words_become_pieces(model):
 
 def test_a_file_that_is_no_model(tmp_path):
     (tmp_path / "m").write_text("no")
-    with pytest.raises(WeftError, match="this is no SentencePiece model"):
+    with pytest.raises(WeftError, match="this is not a SentencePiece model"):
         sentencepieces(tmp_path / "m")

@@ -71,9 +71,9 @@ def test_two_files_every_format_and_a_function_as_output(weft, tmp_path):
 def test_what_is_wrong_is_said_before_a_model_is_loaded(tmp_path, pairs, monkeypatch):
     monkeypatch.setitem(sys.modules, "weft.models.load", None)
     cases = [
-        ({"source_language": "de"}, SettingError, "go with `raw`"),
-        ({"resume": True}, SettingError, "goes with `shards`"),
-        ({"address": "here"}, SettingError, "goes with `engine` ray"),
+        ({"source_language": "de"}, SettingError, "need `raw`"),
+        ({"resume": True}, SettingError, "needs `shards`"),
+        ({"address": "here"}, SettingError, "only works with `engine` ray"),
         ({"engine": "ray", "shards": 2}, SettingError, "the local engine"),
         ({"engine": "ray", "output": print}, SettingError, "from files to files"),
         ({"shards": 2, "output": print}, SettingError, "from file to file"),

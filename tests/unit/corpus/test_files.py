@@ -79,7 +79,7 @@ def test_parquet_becomes_lines(tmp_path):
     with pytest.raises(FormatError, match="expected the column source, found the columns src, target"):
         fetched(f"{tmp_path}/y.parquet").__enter__()
     (tmp_path / "z.parquet").write_bytes(b"rubbish")
-    with pytest.raises(FormatError, match=r"z.parquet: this is no Parquet file"):
+    with pytest.raises(FormatError, match=r"z.parquet: this is not a Parquet file"):
         fetched(f"{tmp_path}/z.parquet").__enter__()
 
 

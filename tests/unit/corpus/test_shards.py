@@ -87,7 +87,7 @@ def test_a_manifest_comes_back_as_it_was(tmp_path):
 @pytest.mark.parametrize("content", ["", "[]", '{"shards": 1}', '{"shards": 1, "inputs": 3}', "\x00"])
 def test_what_is_no_manifest_is_named(tmp_path, content):
     (tmp_path / "manifest.json").write_text(content)
-    with pytest.raises(FormatError, match=r"manifest.json: this is no manifest of a sharded run\. Remove the folder"):
+    with pytest.raises(FormatError, match=r"manifest.json: this is not the manifest of a sharded run\. Remove"):
         Manifest.load(tmp_path)
 
 

@@ -147,7 +147,7 @@ def test_missing_and_damaged_files_end_in_a_sentence(tiny_bert, tmp_path, file, 
 
 def test_settings_that_make_no_sense(tiny_bert):
     model = read_bert(tiny_bert)
-    with pytest.raises(SettingError, match=r"layer 4 is not there: .* has layers 0 \(embeddings\) to 3"):
+    with pytest.raises(SettingError, match=r"there is no layer 4: .* has layers 0 \(embeddings\) to 3"):
         BertEncoder(model, layer=4)
     with pytest.raises(SettingError, match="`dtype` must be one of"):
         BertEncoder(model, layer=1, dtype="int8")

@@ -110,8 +110,8 @@ def test_bfloat16_is_close_and_handed_over_in_float32(tiny_bert):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"layer": 4}, SettingError, "layer 4 is not there: .* has layers 0 \\(embeddings\\) to 3"),
-        ({"layer": -1}, SettingError, "layer -1 is not there"),
+        ({"layer": 4}, SettingError, "there is no layer 4: .* has layers 0 \\(embeddings\\) to 3"),
+        ({"layer": -1}, SettingError, "there is no layer -1"),
         ({"layer": 1, "dtype": "int8"}, SettingError, "`dtype` must be one of auto, float32"),
         ({"layer": 1, "device": "abacus"}, SettingError, "there is no device 'abacus'"),
     ],

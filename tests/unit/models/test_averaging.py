@@ -111,7 +111,7 @@ def test_models_that_are_not_alike_are_refused(models, tmp_path, files, message)
     ("change", "message"),
     [
         (lambda table: table.pop("pooler.dense.bias"), "has the tensor pooler.dense.bias"),
-        (lambda table: table["pooler.dense.bias"].fill_(float("nan")), "bias holds values that are no numbers"),
+        (lambda table: table["pooler.dense.bias"].fill_(float("nan")), "bias holds values that are not numbers"),
         (lambda table: table.update({"pooler.dense.bias": torch.zeros(3)}), "pooler.dense.bias differs in shape"),
     ],
 )  # fmt: skip

@@ -161,7 +161,7 @@ def test_four_bits_are_a_sixth_of_a_table_of_more_than_65536_words(tmp_path):
 @pytest.mark.parametrize(
     ("change", "options", "error", "message"),
     [
-        ({}, {"layer": 9}, SettingError, "layer 9 is not there"),
+        ({}, {"layer": 9}, SettingError, "there is no layer 9"),
         ({}, {"embedding_bits": 3}, SettingError, "must be 4 or 8, got 3"),
         ({"tokenizer.json": None}, {}, WeftError, "has no tokenizer.json"),
         ({"config.json": None}, {}, WeftError, "holds no Hugging Face model"),

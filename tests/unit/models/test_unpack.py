@@ -64,7 +64,7 @@ def test_a_graph_runs_in_torch_without_the_detour_over_a_file(tiny_bert, tmp_pat
     assert graph.config.num_hidden_layers == 2
     theirs = encode(TorchEncoder(torch_folder(tmp_path), layer=2, device="cpu"), WORDS)
     torch.testing.assert_close(encode(BertEncoder(graph, layer=2, device="cpu"), WORDS).states, theirs.states)
-    with pytest.raises(SettingError, match="layer 3 is not there"):
+    with pytest.raises(SettingError, match="there is no layer 3"):
         BertEncoder(graph, layer=3, device="cpu")
 
 

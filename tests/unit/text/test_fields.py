@@ -91,7 +91,7 @@ def test_columns_must_hold_both_sides(columns):
 def test_names_that_do_not_fit_together_are_refused(write):
     with pytest.raises(SettingError, match="belong together"):
         PairFields.of("de", None)
-    with pytest.raises(SettingError, match="`columns` are those of TSV; the format is jsonl"):
+    with pytest.raises(SettingError, match="`columns` are for TSV; the format is jsonl"):
         read_pairs(write(""), format="jsonl", fields=PairFields.of(columns="source,target"))
 
 

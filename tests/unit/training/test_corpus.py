@@ -78,7 +78,7 @@ def test_sentences_of_test_sets_are_refused_or_dropped(packed, tmp_path):
 
 
 def test_nothing_to_train_on_is_an_error(packed):
-    with pytest.raises(WeftError, match="gives no pair to train on"):
+    with pytest.raises(WeftError, match="has no pairs to train on"):
         packed("rubbish\n")
 
 

@@ -199,7 +199,7 @@ def test_an_output_folder_with_a_model_is_not_overwritten_by_accident(toy, stage
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        ({"layer": 9}, SettingError, "layer 9 is not there: the model has layers 0"),
+        ({"layer": 9}, SettingError, "there is no layer 9: the model has layers 0"),
         ({"dev": ["nowhere"]}, FileNotFoundError, "nowhere"),
         ({"architecture": {"model_type": "nonsense"}}, SettingError, "`architecture` does not describe a model"),
         ({"exclude": ["DEV"]}, FormatError, "this sentence is in the test set"),
@@ -255,7 +255,7 @@ def test_a_joint_base_learns_from_itself_and_what_is_worse_is_not_kept(toy, tmp_
     good = config_of(toy, tmp_path / "good", **changes, learning_rate=3e-3)
     progress = train(good, report=records.append, say=said.append)
     assert "teacher, unrelated" in said[0]
-    assert said[1] == "1,957 pairs, 39 of them kept back (left out: 43 duplicates); 3 steps of 32 pairs."
+    assert said[1] == "1,957 pairs, 39 of them held out (left out: 43 duplicates); 3 steps of 32 pairs."
     assert records[0]["step"] == 0
     assert {"teacher", "unrelated", "lr", "seconds left"} <= records[1].keys()
     assert progress.best < progress.before == records[0]["held out"]
@@ -298,7 +298,7 @@ def test_a_teacher_that_cannot_teach_is_a_sentence(toy, tmp_path, changes, messa
 
 def test_a_loss_that_is_no_number_ends_the_run_before_anything_is_saved(toy, tmp_path):
     config = config_of(toy, tmp_path / "out", dev=[], learning_rate=1e30, clip=1e30, max_steps=20, save_every=20)
-    with pytest.raises(WeftError, match=r"the loss of tlm is no number any more at step 20: lower learning_rate"):
+    with pytest.raises(WeftError, match=r"the loss of tlm is not a number any more at step 20: lower learning_rate"):
         train(config)
     assert not list((tmp_path / "out" / "checkpoints").glob("step-*"))
 

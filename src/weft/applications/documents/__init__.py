@@ -137,7 +137,7 @@ def _paired(
     if len(translation) != len(segments):
         message = (
             f"this has {len(segments):,} segments, but the translation has {len(translation):,}. "
-            "`weft project DOCUMENT --segments` lists those of a document, one a line."
+            "`weft project DOCUMENT --segments` lists the segments of a document, one per line."
         )
         raise FormatError(name, None, message)
     return zip(segments, translation, strict=True)

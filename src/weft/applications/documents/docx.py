@@ -77,13 +77,13 @@ def _unpacked(data: bytes, name: str) -> dict[str, tuple[zipfile.ZipInfo, bytes]
                 raise FormatError(name, None, f"unpacked, the file would have more than {LARGEST:,} bytes.")
             return {info.filename: (info, archive.read(info)) for info in infos}
     except (zipfile.BadZipFile, NotImplementedError, EOFError, ValueError) as error:
-        raise FormatError(name, None, f"this is no DOCX file, or a damaged one ({error}).") from error
+        raise FormatError(name, None, f"this is not a DOCX file, or it is damaged ({error}).") from error
 
 
 def _text_parts(parts: dict[str, tuple[zipfile.ZipInfo, bytes]], name: str) -> list[str]:
     """The names of the parts that hold text."""
     if _TYPES not in parts:
-        raise FormatError(name, None, "this is no DOCX file: it does not say what its parts are.")
+        raise FormatError(name, None, "this is not a DOCX file: it does not list its parts.")
     kinds: dict[str, list[str]] = {kind: [] for kind in _KINDS}
     for override in parse_xml(parts[_TYPES][1], name).getroot().iter("{*}Override"):
         part, content = override.get("PartName", "").lstrip("/"), override.get("ContentType", "")
@@ -91,5 +91,5 @@ def _text_parts(parts: dict[str, tuple[zipfile.ZipInfo, bytes]], name: str) -> l
             if content.endswith(kind) and part in parts:
                 kinds[kind].append(part)
     if not kinds[_MAIN]:
-        raise FormatError(name, None, "this is no text document of Word.")
+        raise FormatError(name, None, "this is not a Word text document.")
     return [part for kind in _KINDS for part in sorted(kinds[kind])]

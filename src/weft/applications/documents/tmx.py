@@ -43,7 +43,7 @@ class TmxDocument:
                 self.segments.append(segment)
         if self._target is None and any(seg is None for _, seg in self._units):
             raise FormatError(
-                name, None, "some units have no translation yet; say its language, with --target-language."
+                name, None, "some units have no translation yet; name its language with `target_language`."
             )
 
     def fill(self, number: int, pieces: Sequence[Piece]) -> list[str]:
@@ -75,6 +75,6 @@ def _of_language(variants: Sequence[Any], language: str | None) -> Any | None:
 
 def _only(variants: Sequence[Any], name: str, unit: Any) -> Any | None:
     if len(variants) > 1:
-        message = "a unit has several translations; say which language you mean, with --target-language."
+        message = "a unit has several translations; choose a language with `target_language`."
         raise FormatError(name, unit.sourceline, message)
     return variants[0] if variants else None

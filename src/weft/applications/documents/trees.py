@@ -42,7 +42,7 @@ def parse_xml(data: bytes, name: str) -> Any:
     try:
         tree = etree.fromstring(data, parser).getroottree()
     except etree.XMLSyntaxError as error:
-        raise FormatError(name, error.lineno, f"this is no well-formed XML: {first_line(error)}.") from error
+        raise FormatError(name, error.lineno, f"this is not well-formed XML: {first_line(error)}.") from error
     declared = tree.docinfo.internalDTD
     if declared is not None and next(declared.iterentities(), None) is not None:
         raise FormatError(name, None, "the document declares entities, which weft does not expand; write them out.")
