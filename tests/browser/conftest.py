@@ -53,7 +53,7 @@ def visit(chromium, tmp_path) -> Iterator[object]:
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     """The address of a running `weft serve`."""
-    command = [sys.executable, "-m", "weft", "serve", "--port", "0", "--max-words", "40"]
+    command = [sys.executable, "-m", "weft", "serve", "--port", "0", "--max-words", "40", "--max-pairs", "7"]
     running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     line = running.stderr.readline()
     address = re.search(r"http://[\w.]+:\d+", line)

@@ -1,141 +1,178 @@
 // The web app: type, look, mend, save.
 import { align, getModels } from "./api.js";
-import { choice, download, el, themeButton } from "./dom.js";
+import { Aligning } from "./aligning.js";
+import { DeskPanel } from "./desk.js";
+import { choice, el, themeButton } from "./dom.js";
+import { exampleButtons } from "./examples.js";
 import { exportMenu } from "./export.js";
-import { asGold, asJsonl, asTalp, countedFromZero, readFile } from "./files.js";
+import { listenToKeys, showKeys } from "./keys.js";
 import { drawLines, wordAt } from "./lines.js";
 import { drawMatrix } from "./matrix.js";
+import { Opening } from "./opening.js";
 import { marksOf, percent } from "./pair.js";
+import { Queue, STATES } from "./queue.js";
+import { Selection } from "./selection.js";
 import { Settings } from "./settings.js";
-import { addressOf, stateOfAddress } from "./share.js";
+import { Settling } from "./settling.js";
 import { totalsOf } from "./totals.js";
-import { Work, blankPair, cycled, isPair, pairOfWords, toggled } from "./work.js";
+import { Work, blankPair, cycled, linkedAs, suggested, toggled } from "./work.js";
 
 const at = (id) => document.getElementById(id);
-const EXAMPLE = ["Ieri am citit o carte foarte bună.", "Yesterday I read a very good book."];
 const PAUSE = 160;
 
-let work = Work.kept() ?? new Work([blankPair(...EXAMPLE)]);
-let view = "lines";
-let chosen = null;
-let typing = 0;
-let settings;
+// What the parts of the page share. `visitor` holds a pair that came with a link and is only looked at.
+const app = {
+  work: new Work([blankPair()]),
+  view: "lines",
+  settings: null,
+  visitor: false,
+  selection: new Selection(at("canvas")),
+  queue: new Queue(),
+  tell,
+  showPair,
+  draw,
+  edit,
+  use,
+  attempt,
+};
+app.aligning = new Aligning(app);
+app.settling = new Settling(app);
+app.opening = new Opening(app);
+app.panel = new DeskPanel(at("desk"), app.queue, { go: goTo, changed: showState });
 
 start().catch((error) => tell(error.message, true));
 
 async function start() {
   document.querySelector(".masthead").append(themeButton());
-  settings = new Settings(await getModels(), changed);
-  const shared = await stateOfAddress(location.hash);
-  if (shared && isPair(shared.pair)) {
-    const { texts, source, target, links, edited, gold } = shared.pair;
-    work = new Work([{ ...blankPair(), texts, source, target, links, edited: edited === true, gold, ready: true }]);
-    settings.state = shared.settings ?? {};
-    view = shared.view === "matrix" ? "matrix" : "lines";
-  }
+  app.settings = new Settings(await getModels(), settingMoved);
   at("views").append(
-    choice(
-      "View",
-      [
-        ["lines", "Lines"],
-        ["matrix", "Matrix"],
-      ],
-      view,
-      (next) => {
-        view = next;
-        draw();
-      },
-    ),
+    choice("View", [["lines", "Lines"], ["matrix", "Matrix"]], app.view, (next) => ((app.view = next), draw())),
   );
   at("foot").append(
-    `At most ${settings.offer.limits.words} words a sentence. `,
+    `At most ${app.settings.offer.limits.words} words a sentence. `,
     el("a", { href: "api" }, "REST API"),
   );
+  at("examples").append(...exampleButtons(tryOut));
+  at("states").append(
+    ...Object.entries(STATES).map(([state, name]) =>
+      el("button", { type: "button", "data-state": state, "aria-pressed": "false", click: () => mark(state) }, name),
+    ),
+  );
   listen();
+  await app.opening.begin();
+}
+
+// Go on with other work. What was there before is in its store.
+function use(work, { visitor = false } = {}) {
+  if (app.work.store !== work.store) app.work.store?.close();
+  app.work = work;
+  app.visitor = visitor;
+  if (work.store) {
+    work.store.onSaved = saved;
+    work.store.onPair = fromElsewhere;
+  }
+  at("saved").textContent = "";
+  app.queue.only = null;
+  tell("");
   showPair();
+  app.aligning.rest();
+}
+
+function saved(time, trouble = "") {
+  const clock = time && new Date(time).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  const text = clock ? `saved ${clock}` : trouble;
+  if (at("saved").textContent !== text) at("saved").textContent = text;
+  at("saved").classList.toggle("trouble", !clock && trouble !== "saving…");
+}
+
+// Another tab changed a pair, or the server answered.
+function fromElsewhere(number, fields) {
+  const known = app.work.pairs[number];
+  if (!known || (fields.revision && fields.revision < known.revision)) return;
+  const said = fields.links !== undefined && app.work.store.project;
+  app.work.pairs[number] = { ...known, ...fields, ...(said ? { edited: true, ready: true } : {}) };
+  if (fields.links === undefined) return;
+  if (number === app.work.current) showPair({ keep: true });
+  else showState();
 }
 
 function listen() {
   at("source").addEventListener("input", typed);
   at("target").addEventListener("input", typed);
   const actions = {
-    undo: () => work.undo() && showPair(),
-    redo: () => work.redo() && showPair(),
+    undo: () => app.work.undo() && showPair(),
+    redo: () => app.work.redo() && showPair(),
     again: () => realign({ force: true }),
-    previous: () => go(-1),
-    next: () => go(1),
-    open: () => pick(openPairs),
-    gold: () => pick(loadGold),
-    share,
-    clear: () => begin([blankPair()]),
-    "save-jsonl": () => save("gold.jsonl", asJsonl),
-    "save-talp": () => save("gold.talp", asTalp),
+    "all-again": () => app.aligning.again(),
+    previous: () => step(-1),
+    next: () => step(1),
+    help: showKeys,
   };
   for (const [id, action] of Object.entries(actions)) at(id).addEventListener("click", action);
-  document.addEventListener("keydown", shortcut);
+  at("comment").addEventListener("input", () => app.work.change({ comment: at("comment").value }, { step: false }));
+  at("go").addEventListener("change", () => (goTo(Number(at("go").value) - 1), (at("go").value = ""), focusWord()));
+  listenToKeys({
+    ...{ undo: actions.undo, redo: actions.redo, j: () => step(1), k: () => step(-1), "?": showKeys },
+    ...{ u: nextOpen, g: () => many() && at("go").focus(), a: () => realign({ force: true }), w: focusWord },
+    ...{ d: () => mark("done"), o: () => mark("doubtful"), s: () => mark("skipped") },
+    c: () => many() && at("comment").focus(),
+    v: () => document.querySelector('#views button[aria-pressed="false"]').click(),
+    ...{ 1: () => linkAs("sure"), 2: () => linkAs("possible"), 0: () => linkAs("none") },
+    ...{ q: () => app.settling.take("first"), e: () => app.settling.take("second") },
+    Enter: () => linkChosen(),
+    Escape: () => (app.selection.clear(), tell("Nothing is chosen.")),
+  });
   new ResizeObserver(() => drawIfWider()).observe(at("canvas"));
-  document.addEventListener("dragover", (event) => {
-    event.preventDefault();
-    document.body.classList.add("dropping");
-  });
-  document.addEventListener("dragleave", (event) => event.relatedTarget ?? document.body.classList.remove("dropping"));
-  document.addEventListener("drop", (event) => {
-    event.preventDefault();
-    document.body.classList.remove("dropping");
-    dropped(event.dataTransfer.files[0]);
-  });
 }
 
-function shortcut(event) {
-  if (event.target.closest("textarea, input, select") || !(event.ctrlKey || event.metaKey)) return;
-  const redo = event.key === "y" || (event.shiftKey && event.key.toLowerCase() === "z");
-  if (!redo && event.key !== "z") return;
-  event.preventDefault();
-  if (redo ? work.redo() : work.undo()) showPair();
-}
+const many = () => app.work.pairs.length > 1;
 
 function typed() {
-  clearTimeout(typing);
-  typing = setTimeout(() => {
-    const texts = [at("source").value, at("target").value];
-    if (texts.join("\n") === work.pair.texts.join("\n")) return;
-    work.change({ texts, edited: false, gold: null, ready: false }, { step: work.pair.edited });
-    realign();
-  }, PAUSE);
+  clearTimeout(typed.waiting);
+  const texts = [at("source").value, at("target").value];
+  if (texts.join("\n") === app.work.pair.texts.join("\n")) return;
+  // What is typed is kept at once; only aligning waits for a pause.
+  const step = app.work.pair.edited;
+  app.work.change({ texts, edited: false, gold: null, ready: false, given: false, state: "open" }, { step });
+  typed.waiting = setTimeout(realign, PAUSE);
+}
+
+function tryOut(source, target) {
+  [at("source").value, at("target").value] = [source, target];
+  app.settings.parts.raw.checked = true;
+  typed();
 }
 
 // A setting was moved: what was mended by hand stays as it is.
-function changed({ texts = false } = {}) {
-  if (work.pair.edited) tell("You edited these links, so they stay; 'Align again' replaces them.");
-  else if (texts || work.pair.ready) realign();
+function settingMoved({ texts = false } = {}) {
+  app.work.store?.keepAbout({ settings: app.settings.state });
+  app.settling.besides();
+  if (app.work.pair.edited) tell("You edited these links, so they stay; 'Align again' replaces them.");
+  else if (texts || app.work.pair.ready) realign();
+}
+
+function request(pair) {
+  if (pair.gold || pair.given) return { source: pair.source, target: pair.target };
+  return { source: pair.texts[0], target: pair.texts[1], ...app.settings.splitting() };
 }
 
 async function realign({ force = false } = {}) {
-  const [pair, place] = [work.pair, work.current];
+  const [work, number] = [app.work, app.work.current];
+  const pair = work.pair;
+  if (pair.problem) return draw();
   if (!pair.texts.every((text) => text.trim())) {
     work.change({ source: [], target: [], links: [], score: null, ready: false }, { step: false });
     return draw();
   }
   at("status").closest(".card").classList.add("busy");
   try {
-    const words = pair.gold
-      ? { source: pair.source, target: pair.target }
-      : { source: pair.texts[0], target: pair.texts[1], raw: settings.parts.raw.checked };
-    const {
-      alignments: [found],
-    } = await align({ ...words, ...settings.request() });
-    if (work.current !== place || work.pair.texts !== pair.texts) return;
-    work.change(
-      {
-        source: found.source,
-        target: found.target,
-        links: found.links.map(([i, j, score]) => [i, j, score, true]),
-        score: found.score,
-        edited: false,
-        ready: true,
-      },
-      { step: force },
-    );
+    const { alignments } = await align({ ...request(pair), ...app.settings.request() });
+    // Whatever was done to the pair meanwhile is newer than this answer.
+    if (work.pairs[number] !== pair || app.work !== work) return;
+    const fields = { source: alignments[0].source, target: alignments[0].target, ...suggested(alignments[0]) };
+    if (force) work.change(fields, { number });
+    else work.suggest(number, fields);
+    if (work.current !== number) return;
     tell("");
     draw();
   } catch (error) {
@@ -145,37 +182,41 @@ async function realign({ force = false } = {}) {
   }
 }
 
-function showPair() {
-  [at("source").value, at("target").value] = work.pair.texts;
-  chosen = null;
+// `keep` leaves the focus and the chosen words where they are.
+function showPair({ keep = false } = {}) {
+  const { texts, comment, ready } = app.work.pair;
+  for (const [side, k] of [["source", 0], ["target", 1]]) {
+    if (!keep || document.activeElement !== at(side)) at(side).value = texts[k];
+    at(side).readOnly = Boolean(app.work.store?.project);
+  }
+  if (!keep || document.activeElement !== at("comment")) at("comment").value = comment;
+  if (!keep) app.selection.clear();
   draw();
-  if (!work.pair.ready) realign();
+  if (!ready) realign();
 }
 
 function asDrawn(pair, number) {
-  return {
-    number: number + 1,
-    source: pair.source,
-    target: pair.target,
-    systems: [{ links: pair.links, score: pair.score }],
-    gold: pair.gold,
-  };
+  const { source, target, links, score, gold } = pair;
+  return { number: number + 1, source, target, systems: [{ links, score }], gold };
 }
 
 function draw() {
   const focused = rememberFocus();
-  const pair = asDrawn(work.pair, work.current);
+  const pair = asDrawn(app.work.pair, app.work.current);
   const marks = marksOf(pair);
   const options = {
     say: tell,
     onWord: chooseWord,
-    onLink: (i, j) => edit(cycled(work.pair.links, i, j)),
-    onCell: (i, j) => edit(cycled(work.pair.links, i, j), [i, j]),
+    onLink: (i, j) => edit(cycled(app.work.pair.links, i, j)),
+    onCell: (i, j) => edit(cycled(app.work.pair.links, i, j), [i, j]),
   };
-  if (!pair.source.length || !pair.target.length) at("canvas").replaceChildren();
-  else (view === "lines" ? drawLines : drawMatrix)(at("canvas"), pair, marks, options);
+  if (app.work.pair.problem) at("canvas").replaceChildren(el("p", { class: "problem" }, app.work.pair.problem));
+  else if (!pair.source.length || !pair.target.length) at("canvas").replaceChildren();
+  else (app.view === "lines" ? drawLines : drawMatrix)(at("canvas"), pair, marks, options);
   draw.width = at("canvas").clientWidth;
   at("export").replaceChildren(exportMenu(pair, marks, () => [...at("canvas").children]));
+  app.selection.fit(app.work.pair);
+  app.settling.besides();
   showState();
   focused?.();
 }
@@ -189,69 +230,110 @@ function rememberFocus() {
   const active = document.activeElement;
   if (!at("canvas").contains(active)) return null;
   const { side, k } = active.dataset;
-  return () => (side ? wordAt(at("canvas"), side, k) : at("canvas").querySelector(".cells"))?.focus();
+  const cell = at("canvas").firstChild.cell?.();
+  return () => {
+    if (side) wordAt(at("canvas"), side, k)?.focus();
+    else at("canvas").querySelector(".cells")?.focus();
+    if (cell) at("canvas").firstChild?.moveTo?.(...cell);
+  };
+}
+
+function focusWord() {
+  at("canvas").querySelector('.word[tabindex="0"], .cells')?.focus();
 }
 
 function showState() {
+  const { work } = app;
+  const { pair } = work;
   at("undo").disabled = !work.past.length;
   at("redo").disabled = !work.future.length;
   at("place").textContent = `${work.current + 1} of ${work.pairs.length}`;
-  at("place").parentElement.hidden = work.pairs.length < 2;
+  at("place").parentElement.hidden = at("states").hidden = at("remark").hidden = at("all-again").hidden = !many();
+  at("examples").hidden = many() || app.visitor || Boolean(work.store?.project);
+  document.querySelector(".texts").classList.toggle("fixed", Boolean(work.store?.project));
   const facts = [
-    work.pair.source.length ? `${work.pair.links.length} links` : "",
-    work.pair.edited ? "edited" : work.pair.score === null ? "" : `score ${percent(work.pair.score)}`,
+    pair.source.length && !pair.problem ? `${pair.links.length} links` : "",
+    pair.edited ? "edited" : pair.score === null ? "" : `score ${percent(pair.score)}`,
   ];
   at("facts").textContent = facts.filter(Boolean).join(" · ");
+  for (const button of at("states").children)
+    button.setAttribute("aria-pressed", String(button.dataset.state === pair.state));
   at("totals").replaceChildren(...totalsOf(work));
+  app.panel.show(work);
 }
 
-function chooseWord(side, k) {
-  if (!chosen || chosen.side === side) {
-    chosen = chosen?.k === k && chosen.side === side ? null : { side, k };
-    for (const word of at("canvas").querySelectorAll(".chosen")) word.classList.remove("chosen");
-    if (chosen) wordAt(at("canvas"), side, k).classList.add("chosen");
-    return;
-  }
-  const [i, j] = side === "target" ? [chosen.k, k] : [k, chosen.k];
-  chosen = null;
-  edit(toggled(work.pair.links, i, j));
+function chooseWord(side, k, { add = false } = {}) {
+  const both = app.selection.source.size && app.selection.target.size;
+  const cells = !add && both ? app.selection.cells : app.selection.choose(side, k, add);
+  if (!cells) return tell(app.selection.said(app.work.pair));
+  app.selection.clear();
+  edit(toggled(app.work.pair.links, cells));
+}
+
+function linkChosen() {
+  const { cells } = app.selection;
+  if (!cells.length) return false;
+  app.selection.clear();
+  edit(toggled(app.work.pair.links, cells));
+}
+
+// The chosen group, the cell under the cursor, or all links of the word that has the focus.
+function linkAs(kind) {
+  const { links } = app.work.pair;
+  let { cells } = app.selection;
+  const cell = at("canvas").firstChild?.cell?.();
+  const word = document.activeElement?.closest("#canvas .word");
+  if (!cells.length && cell) cells = [cell];
+  else if (!cells.length && word)
+    cells = links.filter((link) => link[word.dataset.side === "source" ? 0 : 1] === Number(word.dataset.k));
+  if (!cells.length) return false;
+  app.selection.clear();
+  edit(linkedAs(links, cells, kind));
 }
 
 function edit(links, cell = null) {
-  work.change({ links, edited: true });
+  const { source, target } = app.work.pair;
+  const inside = links.filter(([i, j]) => i < source.length && j < target.length);
+  app.work.change({ links: inside, edited: true });
   draw();
   if (cell && document.activeElement?.matches(".cells")) at("canvas").firstChild.moveTo(...cell);
 }
 
-function go(step) {
-  work.current = (work.current + step + work.pairs.length) % work.pairs.length;
-  work.keep();
+// Say how far a pair is, and go on to the next; the same again takes it back.
+function mark(state) {
+  if (!many() || app.work.pair.problem) return false;
+  if (!app.work.pair.ready) return tell("This pair is not aligned yet.", true);
+  const taken = app.work.pair.state === state;
+  app.work.change({ state: taken ? "open" : state, edited: true });
+  if (taken) draw();
+  else nextOpen();
+}
+
+function nextOpen() {
+  if (!many()) return false;
+  const next = app.queue.nextOpen(app.work.pairs, app.work.current);
+  if (next === null) {
+    draw();
+    return tell("No pair is left to do.");
+  }
+  goTo(next);
+}
+
+function step(direction) {
+  if (many()) goTo(app.queue.step(app.work.pairs, app.work.current, direction));
+}
+
+function goTo(number) {
+  if (!Number.isInteger(number)) return;
+  const inside = at("canvas").contains(document.activeElement);
+  app.work.go(number);
   showPair();
+  if (inside) focusWord();
 }
 
 function tell(text, trouble = false) {
   at("status").textContent = text;
   at("status").classList.toggle("trouble", trouble === true);
-}
-
-// Files.
-
-function pick(then) {
-  at("file").onchange = async () => {
-    const [file] = at("file").files;
-    at("file").value = "";
-    if (file) await attempt(async () => then(readFile(await file.text())));
-  };
-  at("file").click();
-}
-
-async function dropped(file) {
-  if (file)
-    await attempt(async () => {
-      const content = readFile(await file.text());
-      if (content.pairs) openPairs(content);
-      else loadGold(content);
-    });
 }
 
 async function attempt(action) {
@@ -262,80 +344,3 @@ async function attempt(action) {
   }
 }
 
-function openPairs({ pairs }) {
-  if (!pairs?.length)
-    throw new Error("the file holds no sentence pairs: 'source ||| target' lines, two columns, or JSONL.");
-  settings.parts.raw.checked = false;
-  begin(pairs.map(pairOfWords));
-  alignRest();
-}
-
-function begin(pairs) {
-  work = new Work(pairs);
-  work.keep();
-  tell("");
-  showPair();
-}
-
-// Pairs nobody looked at yet are aligned in the background, a few at a time.
-async function alignRest() {
-  const mine = work;
-  for (;;) {
-    const waiting = mine.pairs
-      .map((pair, number) => [pair, number])
-      .filter(([pair, number]) => !pair.ready && number !== mine.current)
-      .slice(0, 20);
-    if (!waiting.length || mine !== work) return;
-    const pairs = waiting.map(([pair]) => ({ source: pair.source, target: pair.target }));
-    const { alignments } = await align({ pairs, ...settings.request() }, "rest");
-    waiting.forEach(([pair, number], k) => {
-      if (mine.pairs[number] !== pair) return;
-      const links = alignments[k].links.map(([i, j, score]) => [i, j, score, true]);
-      mine.pairs[number] = { ...pair, links, score: alignments[k].score, ready: true };
-    });
-    mine.keep();
-    showState();
-    tell(`${mine.pairs.filter((pair) => pair.ready).length} of ${mine.pairs.length} pairs are aligned.`);
-  }
-}
-
-function loadGold(content) {
-  const rows = content.links ?? content.pairs.map((pair) => pair.links ?? []);
-  if (rows.length !== work.pairs.length)
-    throw new Error(
-      `the gold has ${rows.length} lines, but there ${work.pairs.length === 1 ? "is 1 pair" : `are ${work.pairs.length} pairs`} here.`,
-    );
-  const links = countedFromZero(rows, work.pairs);
-  tell(links === rows ? "" : "The gold counts words from 1, and was read that way.");
-  const outside = links.findIndex(
-    (row, number) =>
-      work.pairs[number].source.length &&
-      row.some(([i, j]) => i >= work.pairs[number].source.length || j >= work.pairs[number].target.length),
-  );
-  if (outside >= 0) throw new Error(`line ${outside + 1} of the gold has a link behind the end of a sentence.`);
-  work.pairs = work.pairs.map((pair, number) => ({ ...pair, gold: asGold(links[number]) }));
-  work.keep();
-  draw();
-}
-
-function save(name, write) {
-  const waiting = work.pairs.filter((pair) => !pair.ready).length;
-  if (waiting) tell(`${waiting} pairs are not aligned yet and were saved without links.`, true);
-  download(name, write(work.pairs));
-}
-
-async function share() {
-  const { texts, source, target, links, edited, gold } = work.pair;
-  const address = await addressOf({
-    pair: { texts, source, target, links, edited, gold },
-    settings: settings.state,
-    view,
-  });
-  history.replaceState(null, "", address);
-  try {
-    await navigator.clipboard.writeText(address);
-    tell("The link is copied; it stands in the address bar too.");
-  } catch {
-    tell("The link stands in the address bar.");
-  }
-}

@@ -1,10 +1,12 @@
 // The two sentences on lines with curves between linked words; long pairs in bands below each other.
 import { el, shape } from "./dom.js";
 import { bandsOf } from "./bands.js";
-import { directionOf, languageOf, sayCell, sayWord } from "./pair.js";
+import { directionOf, languageOf, maybe, sayCell, sayWord } from "./pair.js";
 import { light, unlight } from "./lighting.js";
 
 const WORD_ROOM = 14;
+const NARROW = 480;
+const MOVING = 260;
 const pen = document.createElement("canvas").getContext("2d");
 
 // Draw into `root`, which must be in the document already: curves need to know where words stand.
@@ -16,6 +18,7 @@ export function drawLines(root, pair, marks, options = {}) {
     role: "group",
     "aria-label": options.label ?? "Words with links between them",
   });
+  const before = curvesBefore(root);
   root.replaceChildren(picture);
   const room = picture.clientWidth - 8;
   const widths = [pair.source, pair.target].map((words) => widthsOf(words, picture));
@@ -24,18 +27,40 @@ export function drawLines(root, pair, marks, options = {}) {
     drawn.map((mark) => [mark.i, mark.j]),
     room,
   );
-  for (const band of bands) {
+  // On a phone, where bands would let curves run through words, each sentence has a column.
+  const columns = bands.length > 1 && room < NARROW;
+  picture.classList.toggle("columns", columns);
+  for (const band of columns ? [wholeOf(pair)] : bands) {
     const sides = ["source", "target"].map((side) => sideOf(pair, side, band[side], linked, Boolean(options.onWord)));
     picture.append(el("div", { class: "band" }, ...sides));
   }
   picture.style.setProperty("--gap", `${gapOf(drawn, widths, bands.length)}px`);
   const curves = shape("svg", { class: "curves", "aria-hidden": "true" });
   picture.append(curves);
-  curves.append(...curvesOf(picture, drawn));
+  curves.append(...curvesOf(picture, drawn, columns));
+  moveFrom(before, curves);
   label(picture, pair, marks);
   listen(picture, pair, marks, options);
   picture.querySelector(".word")?.setAttribute("tabindex", "0");
   return picture;
+}
+
+const wholeOf = (pair) => ({ source: [0, pair.source.length], target: [0, pair.target.length] });
+
+// Links that stay move to their new place instead of jumping there.
+function curvesBefore(root) {
+  const old = root.querySelectorAll(".picture.lines .link");
+  return new Map([...old].map((line) => [`${line.dataset.i}-${line.dataset.j}`, line.getAttribute("d")]));
+}
+
+function moveFrom(before, curves) {
+  if (!before.size || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  for (const line of curves.querySelectorAll(".link")) {
+    const [old, now] = [before.get(`${line.dataset.i}-${line.dataset.j}`), line.getAttribute("d")];
+    if (old === now) continue;
+    const frames = old ? { d: [`path("${old}")`, `path("${now}")`] } : { strokeOpacity: [0, getComputedStyle(line).strokeOpacity] };
+    line.animate(frames, { duration: MOVING, easing: "ease-out" });
+  }
 }
 
 function widthsOf(words, picture) {
@@ -60,7 +85,14 @@ function sideOf(pair, side, [from, to], linked, editable) {
   line.setAttribute("aria-label", side);
   for (let k = from; k < to; k++) {
     const alone = linked[side].has(k) ? "" : " alone";
-    line.append(el("span", { class: `word${alone}`, "data-side": side, "data-k": k, tabindex: "-1", role }, words[k]));
+    const pressed = editable ? "false" : null;
+    line.append(
+      el(
+        "span",
+        { class: `word${alone}`, "data-side": side, "data-k": k, tabindex: "-1", role, "aria-pressed": pressed },
+        words[k],
+      ),
+    );
   }
   return line;
 }
@@ -69,7 +101,7 @@ export function wordAt(picture, side, k) {
   return picture.querySelector(`.word[data-side="${side}"][data-k="${k}"]`);
 }
 
-function curvesOf(picture, drawn) {
+function curvesOf(picture, drawn, columns) {
   const frame = picture.getBoundingClientRect();
   const box = (side, k) => wordAt(picture, side, k)?.getBoundingClientRect();
   // Strong links are drawn last, so that they lie on top.
@@ -77,9 +109,9 @@ function curvesOf(picture, drawn) {
   return ordered.flatMap((mark) => {
     const [source, target] = [box("source", mark.i), box("target", mark.j)];
     if (!source || !target) return [];
-    const d = curve(ends(source, target, frame));
+    const d = columns ? sideways(source, target, frame) : curve(ends(source, target, frame));
     const strength = mark.score ?? 1;
-    const line = shape("path", { d, class: `link k-${mark.kind}`, "data-i": mark.i, "data-j": mark.j });
+    const line = shape("path", { d, class: `link k-${mark.kind}${maybe(mark)}`, "data-i": mark.i, "data-j": mark.j });
     line.style.setProperty("--strength", strength.toFixed(3));
     const reach = shape("path", { d, class: "reach", "data-i": mark.i, "data-j": mark.j });
     return mark.wrong && mark.kind !== "wrong" ? [line, cross(line, mark), reach] : [line, reach];
@@ -101,6 +133,14 @@ function curve({ x1, y1, x2, y2 }) {
   const bend = (y2 - y1) * 0.48;
   const [a, b, c, d, e, f, g, h] = [x1, y1, x1, y1 + bend, x2, y2 - bend, x2, y2].map((value) => value.toFixed(1));
   return `M${a} ${b}C${c} ${d} ${e} ${f} ${g} ${h}`;
+}
+
+// From the right edge of a word in the left column to the left edge of one in the right column.
+function sideways(source, target, frame) {
+  const [x1, x2] = [source.right - frame.left + 2, target.left - frame.left - 2];
+  const [y1, y2] = [source, target].map((box) => (box.top + box.bottom) / 2 - frame.top);
+  const middle = (x1 + x2) / 2;
+  return `M${x1.toFixed(1)} ${y1.toFixed(1)}C${middle.toFixed(1)} ${y1.toFixed(1)} ${middle.toFixed(1)} ${y2.toFixed(1)} ${x2.toFixed(1)} ${y2.toFixed(1)}`;
 }
 
 // A link that is not in the gold has a cross on it.
@@ -146,7 +186,8 @@ function listen(picture, pair, marks, { say = () => {}, onWord, onLink }) {
   picture.addEventListener("click", (event) => {
     const word = event.target.closest(".word");
     const place = event.target.closest("[data-i]");
-    if (word) onWord?.(word.dataset.side, Number(word.dataset.k), word);
+    const add = event.ctrlKey || event.metaKey || event.shiftKey;
+    if (word) onWord?.(word.dataset.side, Number(word.dataset.k), { add });
     else if (place) onLink?.(Number(place.dataset.i), Number(place.dataset.j));
   });
   picture.addEventListener("keydown", (event) => walk(event, picture, marks, onWord));
@@ -158,12 +199,13 @@ function walk(event, picture, marks, onWord) {
   if (!word || event.ctrlKey || event.metaKey || event.altKey) return;
   const [side, k] = [word.dataset.side, Number(word.dataset.k)];
   const forward = word.parentElement.dir === "rtl" ? -1 : 1;
-  const steps = { ArrowRight: forward, ArrowLeft: -forward };
+  const columns = picture.classList.contains("columns");
+  const steps = columns ? { ArrowDown: 1, ArrowUp: -1 } : { ArrowRight: forward, ArrowLeft: -forward };
   let next = null;
   if (event.key in steps) next = wordAt(picture, side, k + steps[event.key]);
   else if (event.key === "Home" || event.key === "End") next = edge(picture, side, event.key);
-  else if (event.key === "ArrowDown" || event.key === "ArrowUp") next = partner(picture, marks, side, k);
-  else if (event.key === "Enter" || event.key === " ") onWord?.(side, k, word);
+  else if (event.key.startsWith("Arrow")) next = partner(picture, marks, side, k);
+  else if (onWord && (event.key === "Enter" || event.key === " ")) onWord(side, k, { add: event.key === " " });
   else return;
   event.preventDefault();
   if (next) {

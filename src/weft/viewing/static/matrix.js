@@ -1,6 +1,6 @@
 // The matrix: source words down, target words across; gold as frames, links as filled shapes.
 import { el, shape } from "./dom.js";
-import { directionOf, languageOf, sayCell, sayWord } from "./pair.js";
+import { directionOf, languageOf, maybe, sayCell, sayWord } from "./pair.js";
 import { light, unlight } from "./lighting.js";
 
 const LONGEST_LABEL = 16;
@@ -135,7 +135,7 @@ function cellOf(plan, mark) {
     );
   if (mark.kind) {
     const filled = shape("path", {
-      class: `mark k-${mark.kind}`,
+      class: `mark k-${mark.kind}${maybe(mark)}`,
       d: outline(mark.kind, x + cell / 2, y + cell / 2, cell * 0.3),
       "data-i": mark.i,
       "data-j": mark.j,
@@ -160,6 +160,7 @@ export function outline(kind, x, y, r) {
 function listen(picture, drawing, plan, pair, marks, { say = () => {}, onCell, describe = sayCell }) {
   const cursor = drawing.querySelector(".cursor");
   let [i, j] = [0, 0];
+  picture.cell = () => (document.activeElement === drawing ? [i, j] : null);
   const at = (row, column, announce = true) => {
     [i, j] = [row, column];
     cursor.setAttribute("x", plan.x(j));

@@ -53,6 +53,9 @@ function kindOf(mark, here, withGold) {
   return mark.gold ? "hit" : "wrong";
 }
 
+// A possible link looks like one whatever else is known about it.
+export const maybe = (mark) => (mark.sure || mark.kind === "missed" ? "" : " maybe");
+
 export const KINDS = {
   link: "linked",
   possible: "possible link",
@@ -123,12 +126,14 @@ export function percent(score) {
   return score === null || score === undefined ? "" : score.toFixed(2);
 }
 
+const possibly = (mark) => (maybe(mark) && mark.kind !== "possible" ? "possible" : "");
+
 // A word and its partners, or a cell, as a sentence for the line below the picture.
 export function sayWord(pair, marks, side, number) {
   const other = side === "source" ? "target" : "source";
   const partners = marks.filter((mark) => mark.kind && mark[side === "source" ? "i" : "j"] === number);
   const words = partners.map((mark) => {
-    const notes = [percent(mark.score), mark.kind === "link" || mark.kind === "hit" ? "" : KINDS[mark.kind]].filter(
+    const notes = [percent(mark.score), mark.kind === "link" || mark.kind === "hit" ? "" : KINDS[mark.kind], possibly(mark)].filter(
       Boolean,
     );
     return pair[other][mark[other === "source" ? "i" : "j"]] + (notes.length ? ` (${notes.join(", ")})` : "");
@@ -139,7 +144,7 @@ export function sayWord(pair, marks, side, number) {
 export function sayCell(pair, marks, i, j) {
   const mark = marks.find((candidate) => candidate.i === i && candidate.j === j);
   const notes = [];
-  if (mark?.kind) notes.push(percent(mark.score), KINDS[mark.kind]);
+  if (mark?.kind) notes.push(percent(mark.score), KINDS[mark.kind], possibly(mark));
   if (mark?.gold) notes.push(`gold ${mark.gold}`);
   return `${pair.source[i]} – ${pair.target[j]}: ${notes.filter(Boolean).join(" · ") || "no link"}`;
 }

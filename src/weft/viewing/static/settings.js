@@ -1,13 +1,16 @@
 // Model, method, threshold, splitting: what goes along with every request.
 import { el } from "./dom.js";
 
-const DECADES = 6;
+// The slider goes by odds: half way is one to one thousand, and both ends have room for what is nearly certain.
+const LEAST = Math.log(1e-6);
+const MOST = Math.log(999);
+const LANGUAGES = { "": "language: automatic", ja: "Japanese", zh: "Chinese", ko: "Korean", th: "Thai" };
 
 export class Settings {
   constructor(offer, changed) {
     this.offer = offer;
     this.parts = Object.fromEntries(
-      ["model", "method", "threshold", "raw"].map((id) => [id, document.getElementById(id)]),
+      ["model", "method", "threshold", "raw", "source-language", "target-language"].map((id) => [id, document.getElementById(id)]),
     );
     this.shown = document.getElementById("threshold-value");
     this.parts.model.append(...offer.models.map((model) => el("option", { value: model.name }, model.name)));
@@ -15,6 +18,10 @@ export class Settings {
       el("option", { value: "" }, "the model's own"),
       ...offer.methods.map((method) => el("option", { value: method }, method)),
     );
+    for (const side of ["source-language", "target-language"]) {
+      this.parts[side].append(...Object.entries(LANGUAGES).map(([value, name]) => el("option", { value }, name)));
+      this.parts[side].addEventListener("change", () => changed({ texts: true }));
+    }
     this.usual();
     for (const id of ["model", "method"]) this.parts[id].addEventListener("change", () => (this.usual(), changed()));
     this.parts.threshold.addEventListener("input", () => ((this.moved = true), this.show(), changed()));
@@ -29,14 +36,17 @@ export class Settings {
     return this.parts.method.value || this.own.method;
   }
 
-  // From one in a million to one, by powers of ten; the left end is zero.
+  // From odds of one in a million to a thousand to one, evenly; the left end is zero.
   get threshold() {
     const place = Number(this.parts.threshold.value);
-    return place === 0 ? 0 : Math.min(0.999, 10 ** (DECADES * (place / 100 - 1)));
+    const odds = Math.exp(LEAST + (place / 100) * (MOST - LEAST));
+    return place === 0 ? 0 : odds / (1 + odds);
   }
 
   set threshold(value) {
-    this.parts.threshold.value = value > 0 ? Math.max(1, Math.round(100 * (1 + Math.log10(value) / DECADES))) : 0;
+    const odds = value / Math.max(1e-9, 1 - value);
+    const place = Math.round((100 * (Math.log(odds) - LEAST)) / (MOST - LEAST));
+    this.parts.threshold.value = value > 0 ? Math.max(1, Math.min(100, place)) : 0;
   }
 
   // The threshold that the model or the method comes with.
@@ -71,17 +81,25 @@ export class Settings {
     };
   }
 
+  // How texts become words.
+  splitting() {
+    const raw = this.parts.raw.checked;
+    const chosen = ["source", "target"].map((side) => [`${side}_language`, this.parts[`${side}-language`].value]);
+    return { raw, ...Object.fromEntries(raw ? chosen.filter(([, language]) => language) : []) };
+  }
+
   get state() {
     return {
       model: this.own.name,
       method: this.parts.method.value,
       threshold: this.moved ? this.threshold : null,
       raw: this.parts.raw.checked,
+      languages: [this.parts["source-language"].value, this.parts["target-language"].value],
     };
   }
 
   // From an address, which may name a model that is not here.
-  set state({ model, method, threshold, raw }) {
+  set state({ model, method, threshold, raw, languages }) {
     if (this.offer.models.some((known) => known.name === model)) this.parts.model.value = model;
     if (this.offer.methods.includes(method)) this.parts.method.value = method;
     this.usual();
@@ -91,5 +109,8 @@ export class Settings {
       this.show();
     }
     this.parts.raw.checked = raw !== false;
+    ["source-language", "target-language"].forEach((side, k) => {
+      this.parts[side].value = languages?.[k] in LANGUAGES ? languages[k] : "";
+    });
   }
 }

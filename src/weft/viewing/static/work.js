@@ -1,13 +1,12 @@
-// The pairs somebody works on: their links, the steps back and forth, and what is kept between visits.
-import { remember, remembered } from "./dom.js";
+// The pairs somebody works on: their links and the steps back and forth. Whatever changes goes to the store at once.
 
-const STORE = "weft-work";
 const MOST_STEPS = 500;
-const MOST_STORED = 4_000_000;
 
 export class Work {
-  constructor(pairs = [blankPair()]) {
+  // Without a store nothing is kept: a pair that came with a link is only looked at.
+  constructor(pairs = [blankPair()], store = null) {
     this.pairs = pairs;
+    this.store = store;
     this.current = 0;
     this.past = [];
     this.future = [];
@@ -17,15 +16,15 @@ export class Work {
     return this.pairs[this.current];
   }
 
-  // Replace fields of the current pair; `step` makes it something that can be undone.
-  change(fields, { step = true } = {}) {
+  // Replace fields of a pair; `step` makes it something that can be undone.
+  change(fields, { step = true, number = this.current } = {}) {
     if (step) {
-      this.past.push({ number: this.current, pair: this.pair });
+      this.past.push({ number, pair: this.pairs[number] });
       this.past.splice(0, this.past.length - MOST_STEPS);
       this.future = [];
     }
-    this.pairs[this.current] = { ...this.pair, ...fields };
-    this.keep();
+    this.pairs[number] = { ...this.pairs[number], ...fields };
+    this.keep([number]);
   }
 
   undo() {
@@ -41,29 +40,25 @@ export class Work {
     if (!moment) return false;
     to.push({ number: moment.number, pair: this.pairs[moment.number] });
     this.current = moment.number;
-    this.pairs[moment.number] = moment.pair;
-    this.keep();
+    // The revision tells what the server has now, not what it had then.
+    this.pairs[moment.number] = { ...moment.pair, revision: this.pairs[moment.number].revision };
+    this.keep([moment.number]);
     return true;
   }
 
-  keep() {
-    clearTimeout(this.waiting);
-    this.waiting = setTimeout(() => {
-      const text = JSON.stringify({ pairs: this.pairs, current: this.current });
-      if (text.length < MOST_STORED) remember(STORE, text);
-    }, 300);
+  keep(numbers) {
+    this.store?.put(numbers, this.pairs);
   }
 
-  static kept() {
-    try {
-      const { pairs, current } = JSON.parse(remembered(STORE));
-      if (!pairs.length || !pairs.every(isPair)) return null;
-      const work = new Work(pairs);
-      work.current = Math.min(Math.max(0, current | 0), pairs.length - 1);
-      return work;
-    } catch {
-      return null;
-    }
+  // Suggestions of a model are no statement of anybody: a project does not keep them.
+  suggest(number, fields) {
+    this.pairs[number] = { ...this.pairs[number], ...fields };
+    if (!this.store?.project) this.keep([number]);
+  }
+
+  go(number) {
+    this.current = Math.max(0, Math.min(this.pairs.length - 1, number));
+    this.store?.keepAbout({ current: this.current });
   }
 }
 
@@ -78,13 +73,27 @@ export function blankPair(source = "", target = "") {
     edited: false,
     gold: null,
     ready: false,
+    given: false, // the words came split and are never cut anew
+    state: "open",
+    comment: "",
+    problem: "",
+    revision: 0,
   };
 }
 
-export function pairOfWords({ source, target, links }) {
+// A pair of a file; `links` are those that stand beside it, or null.
+export function pairOfWords({ source, target, problem = "" }, links = null, score = null) {
   const texts = [source.join(" "), target.join(" ")];
-  const inside = (links ?? []).filter(([i, j]) => i < source.length && j < target.length);
-  return { ...blankPair(), texts, source, target, links: inside, edited: links !== null, ready: links !== null };
+  const known = links !== null;
+  const ready = known || Boolean(problem);
+  return { ...blankPair(), texts, source, target, problem, links: links ?? [], score, edited: known, ready, given: true };
+}
+
+// What came from outside with links that point nowhere keeps everything else.
+export function mended(pair) {
+  const whole = { ...blankPair(), ...pair };
+  const inside = ([i, j]) => i >= 0 && j >= 0 && i < whole.source.length && j < whole.target.length;
+  return { ...whole, links: (whole.links ?? []).filter((link) => isCell(link) && inside(link)) };
 }
 
 const areWords = (value) => Array.isArray(value) && value.every((word) => typeof word === "string");
@@ -116,7 +125,28 @@ export function cycled(links, i, j) {
   return known[3] === false ? others : [...others, [i, j, known[2], false]];
 }
 
-export function toggled(links, i, j) {
-  const others = links.filter((link) => link[0] !== i || link[1] !== j);
-  return others.length < links.length ? others : [...others, [i, j, null, true]];
+// All cells as "sure", "possible" or "none".
+export function linkedAs(links, cells, kind) {
+  const among = new Set(cells.map(([i, j]) => `${i}-${j}`));
+  const others = links.filter(([i, j]) => !among.has(`${i}-${j}`));
+  if (kind === "none") return others;
+  const scores = new Map(links.map(([i, j, score]) => [`${i}-${j}`, score]));
+  return [...others, ...cells.map(([i, j]) => [i, j, scores.get(`${i}-${j}`) ?? null, kind === "sure"])];
+}
+
+// A group of words on both sides: linked all with all, or unlinked if they were.
+export function toggled(links, cells) {
+  const known = new Set(links.map(([i, j]) => `${i}-${j}`));
+  return linkedAs(links, cells, cells.every(([i, j]) => known.has(`${i}-${j}`)) ? "none" : "sure");
+}
+
+export function asGold(links) {
+  const places = (sure) => links.filter((link) => (link[3] ?? true) === sure).map(([i, j]) => [i, j]);
+  return { sure: places(true), possible: places(false) };
+}
+
+// What a model found, as the links of a pair.
+export function suggested(found) {
+  const links = found.links.map(([i, j, score]) => [i, j, score, true]);
+  return { links, score: found.score, edited: false, ready: true };
 }

@@ -1,0 +1,75 @@
+// Pairs nobody looked at yet are aligned in the background, a few at a time. A pair that cannot be aligned says why,
+// and the others go on.
+import { align } from "./api.js";
+import { suggested } from "./work.js";
+
+const MOST = 20;
+const PAUSE = 1500;
+
+export class Aligning {
+  constructor(app) {
+    this.app = app;
+    this.turn = 0;
+  }
+
+  // All pairs that nobody edited, with the settings of now.
+  again() {
+    const { work } = this.app;
+    let count = 0;
+    work.pairs.forEach((pair, number) => {
+      if (pair.edited || pair.state !== "open" || pair.problem || !pair.source.length) return;
+      work.pairs[number] = { ...pair, ready: false };
+      count++;
+    });
+    this.app.tell(`${count} pairs are aligned again; those that were edited stay.`);
+    this.app.showPair();
+    return this.rest();
+  }
+
+  async rest() {
+    const { work } = this.app;
+    const turn = ++this.turn;
+    const most = Math.min(MOST, this.app.settings.offer.limits.pairs);
+    for (;;) {
+      if (work !== this.app.work || turn !== this.turn) return;
+      const waiting = [...work.pairs.keys()].filter((number) => this.waits(work, number)).slice(0, most);
+      if (!waiting.length) return;
+      await this.some(work, waiting);
+      if (work !== this.app.work) return;
+      this.app.panel.show(work);
+      const ready = work.pairs.filter((pair) => pair.ready).length;
+      this.app.tell(`${ready} of ${work.pairs.length} pairs are aligned.`);
+    }
+  }
+
+  waits(work, number) {
+    const pair = work.pairs[number];
+    return !pair.ready && pair.source.length > 0 && (number !== work.current || work.pairs.length === 1) && !pair.refused;
+  }
+
+  async some(work, numbers) {
+    const pairs = numbers.map((number) => work.pairs[number]);
+    const request = pairs.map(({ source, target }) => ({ source, target }));
+    try {
+      const { alignments } = await align({ pairs: request, ...this.app.settings.request() }, "rest");
+      numbers.forEach((number, k) => {
+        if (work.pairs[number] === pairs[k]) work.suggest(number, suggested(alignments[k]));
+      });
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      if (!(error.status >= 400 && error.status < 500)) return pause(PAUSE);
+      // One of them is refused: halves find out which.
+      if (numbers.length === 1) return this.refuse(work, numbers[0], pairs[0], error.message);
+      const half = numbers.length >> 1;
+      await this.some(work, numbers.slice(0, half));
+      await this.some(work, numbers.slice(half));
+    }
+  }
+
+  // It can be linked by hand all the same.
+  refuse(work, number, pair, reason) {
+    if (work.pairs[number] === pair) work.pairs[number] = { ...pair, ready: true, refused: reason };
+  }
+}
+
+const pause = (time) => new Promise((resolve) => setTimeout(resolve, time));

@@ -1,0 +1,84 @@
+// Keys for everything, and the list of them.
+import { el } from "./dom.js";
+
+const PARTS = [
+  [
+    "Pairs",
+    [
+      ["j", "next pair"],
+      ["k", "previous pair"],
+      ["u", "next pair that is not done"],
+      ["g", "go to a number"],
+      ["d", "done, and on to the next"],
+      ["o", "doubtful, and on to the next"],
+      ["s", "skip, and on to the next"],
+      ["c", "comment"],
+    ],
+  ],
+  [
+    "Words and links",
+    [
+      ["← → ↑ ↓", "along a sentence and to the partner; in the matrix, from cell to cell"],
+      ["Enter", "choose a word; link it with the words chosen on the other side"],
+      ["Space", "choose several words, on one side or both; Enter links them all"],
+      ["1", "sure"],
+      ["2", "possible"],
+      ["0", "no link"],
+      ["Escape", "let go of the chosen words"],
+      ["w", "to the first word"],
+      ["Ctrl+Z", "undo"],
+      ["Ctrl+Shift+Z", "redo"],
+    ],
+  ],
+  [
+    "The page",
+    [
+      ["v", "lines or matrix"],
+      ["a", "align again"],
+      ["q, e", "settling a disagreement: take the first, take the second"],
+      ["?", "this list"],
+    ],
+  ],
+];
+
+export function showKeys() {
+  const lists = PARTS.map(([title, keys]) =>
+    el(
+      "section",
+      {},
+      el("h2", {}, title),
+      el("dl", {}, ...keys.flatMap(([key, meaning]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, meaning)])),
+    ),
+  );
+  dialog("Keys", ...lists);
+}
+
+// A dialog that Escape closes; it is gone when it is closed.
+export function dialog(title, ...content) {
+  const heading = el("h1", { id: "dialog-title" }, title);
+  const close = el("button", { type: "button", class: "close", "aria-label": "Close", click: () => box.close() }, "×");
+  const box = el("dialog", { class: "dialog", "aria-labelledby": "dialog-title" }, close, heading, ...content);
+  box.addEventListener("close", () => box.remove());
+  box.addEventListener("click", (event) => event.target === box && box.close());
+  document.body.append(box);
+  box.showModal();
+  return box;
+}
+
+// `actions` has a function for each key; a function that returns false did not want the key.
+export function listenToKeys(actions) {
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.altKey || event.isComposing || document.querySelector("dialog[open]")) return;
+    const typing = event.target.closest?.("textarea, select, input:not([type=checkbox]):not([type=range])");
+    const command = event.ctrlKey || event.metaKey;
+    if (typing) {
+      if (event.key === "Escape") event.target.blur();
+      return;
+    }
+    if (command && !"zyZ".includes(event.key)) return;
+    const name = command ? (event.key === "y" || event.shiftKey ? "redo" : "undo") : event.key;
+    const action = actions[name];
+    if (!action || action() === false) return;
+    event.preventDefault();
+  });
+}

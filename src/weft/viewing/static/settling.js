@@ -1,0 +1,149 @@
+// Two annotators: how far they agree, where they differ, and the settling of it. Also two models beside each other.
+import { align, getAgreement, getGold } from "./api.js";
+import { download, el } from "./dom.js";
+import { legend } from "./legend.js";
+import { drawLines } from "./lines.js";
+import { marksOf } from "./pair.js";
+import { FILTERS } from "./queue.js";
+
+const at = (id) => document.getElementById(id);
+
+export class Settling {
+  constructor(app) {
+    this.app = app;
+    this.comparison = null; // { first, second, disagreements by number }
+    at("second-model").addEventListener("change", () => this.besides());
+  }
+
+  // Who annotates, and how far everybody is; with two, a comparison.
+  others(project, annotators) {
+    const text = JSON.stringify(annotators);
+    if (this.shown === text) return;
+    this.shown = text;
+    this.project = project;
+    const people = annotators.filter((each) => each.name !== "adjudicated");
+    const lines = people.map((each) => el("span", { class: "person" }, `${each.name}: ${each.done} of ${each.total}`));
+    this.app.panel.others.replaceChildren(...lines, ...(people.length > 1 ? [this.chooser(people)] : []), this.saving());
+  }
+
+  saving() {
+    const save = (format) => () =>
+      this.app.attempt(async () => download(`gold.${format}`, await getGold(this.project.name, format)));
+    const buttons = ["talp", "jsonl"].map((format) =>
+      el("button", { type: "button", click: save(format), title: "What is settled, or what all who finished a pair agree on" }, `Save the project's gold as ${format}`),
+    );
+    return el("span", { class: "goldsave" }, ...buttons);
+  }
+
+  chooser(people) {
+    const select = (label, chosen) =>
+      el(
+        "select",
+        { "aria-label": label },
+        ...people.map(({ name }, k) => el("option", { value: name, selected: k === chosen }, name)),
+      );
+    const [first, second] = [select("First annotator", 0), select("Second annotator", 1)];
+    const compare = () => this.app.attempt(() => this.compare(first.value, second.value));
+    return el("span", { class: "chooser" }, first, " and ", second, el("button", { type: "button", click: compare }, "Compare"));
+  }
+
+  async compare(first, second) {
+    const found = await getAgreement(this.project.name, first, second);
+    this.comparison = { ...found, links: new Map(found.disagreements.map((each) => [each.number, each])) };
+    const rate = (name, digits) => {
+      if (found.rates[name] === null) return "–";
+      return `${found.rates[name].toFixed(digits)} [${found.low[name].toFixed(digits)}, ${found.high[name].toFixed(digits)}]`;
+    };
+    const cells = [["AER", rate("aer", 1)], ["F1", rate("f1", 1)], ["kappa", rate("kappa", 3)]];
+    const rows = found.disagreements.map((each) =>
+      el("li", { value: each.number + 1 }, el("button", { type: "button", class: "quiet", click: () => this.begin(each.number) }, `AER ${each.rates.aer.toFixed(0)} · F1 ${each.rates.f1.toFixed(0)}${found.settled.includes(each.number) ? " · settled" : ""}`)),
+    );
+    const box = el(
+      "section",
+      { class: "agreement", "aria-label": "Agreement" },
+      el("h2", {}, `${found.first} and ${found.second}: ${found.sentences} pairs that both have done`),
+      el("dl", {}, ...cells.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
+      found.disagreements.length
+        ? el("button", { type: "button", class: "main", click: () => this.begin(null) }, `Settle ${found.disagreements.length} disagreements`)
+        : el("p", {}, "They agree on all of them."),
+      el("ol", { class: "pairlist" }, ...rows),
+    );
+    this.app.panel.root.querySelector(".agreement")?.remove();
+    this.app.panel.others.after(box);
+  }
+
+  // Go through the disagreements under a name of its own; what is chosen there is the gold.
+  begin(number) {
+    this.app.attempt(async () => {
+      const comparison = this.comparison;
+      await this.app.opening.openProject(this.project.name, "adjudicated");
+      this.comparison = comparison;
+      const { work, queue } = this.app;
+      queue.only = comparison.disagreements.map((each) => each.number);
+      for (const each of comparison.disagreements)
+        if (!work.pairs[each.number].edited)
+          work.pairs[each.number] = { ...work.pairs[each.number], links: each.first, ready: true };
+      work.current = number ?? queue.only.find((each) => FILTERS.open[1](work.pairs[each])) ?? queue.only[0];
+      this.app.showPair();
+      this.app.tell(`q takes ${comparison.first}'s links, e takes ${comparison.second}'s; or mend them. d settles.`);
+    });
+  }
+
+  get settling() {
+    return this.app.work.store?.project?.annotator === "adjudicated" && this.comparison;
+  }
+
+  take(which) {
+    const each = this.settling && this.comparison.links.get(this.app.work.current);
+    if (!each) return false;
+    this.app.edit(each[which].map((link) => [...link]));
+  }
+
+  // The picture above the one that is edited: both annotators, or what a second model finds.
+  besides() {
+    const models = this.app.settings.offer.models;
+    at("second").hidden = models.length < 2;
+    if (models.length > 1 && !at("second-model").options.length)
+      at("second-model").append(
+        el("option", { value: "" }, "nothing"),
+        ...models.map(({ name }) => el("option", { value: name }, name)),
+      );
+    const each = this.settling && this.comparison.links.get(this.app.work.current);
+    if (each) return this.drawBeside([each.first, each.second], [this.comparison.first, this.comparison.second]);
+    const { pair } = this.app.work;
+    const model = at("second-model").value;
+    if (!model || !pair.source.length || !pair.ready) return this.hide();
+    this.askSecond(model, pair);
+  }
+
+  async askSecond(model, pair) {
+    const key = JSON.stringify([model, pair.source, pair.target]);
+    if (this.asked?.key !== key) {
+      this.asked = { key };
+      const request = { ...this.app.settings.request(), model, source: pair.source, target: pair.target };
+      try {
+        const { alignments } = await align(request, "second");
+        this.asked = { key, links: alignments[0].links };
+      } catch (error) {
+        if (error.name !== "AbortError") this.app.tell(error.message, true);
+        return;
+      }
+    }
+    if (this.asked.links && this.app.work.pair.source === pair.source)
+      this.drawBeside([this.app.work.pair.links, this.asked.links], ["the links below", model]);
+  }
+
+  drawBeside(systems, names) {
+    const { source, target } = this.app.work.pair;
+    const pair = { number: 0, source, target, systems: systems.map((links) => ({ links, score: null })), gold: null };
+    at("beside").hidden = false;
+    const canvas = el("div", { class: "canvas" });
+    at("beside").replaceChildren(legend(["both", "a", "b"], names, false), canvas);
+    drawLines(canvas, pair, marksOf(pair), { label: `${names[0]} and ${names[1]}` });
+  }
+
+  hide() {
+    at("beside").hidden = true;
+    at("beside").replaceChildren();
+  }
+}
