@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from desk import SOURCE, TARGET, click_words, give_file, links, saved, shared, type_in, until, word
 
+from desk import SOURCE, TARGET, click_words, give_file, links, saved, shared, type_in, until, word
 from weft import Aligner, GoldAlignment, read_links, read_pairs, score
 
 
