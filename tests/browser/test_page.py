@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
+import struct
+import subprocess
 from collections import Counter
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -274,11 +278,102 @@ def test_files_of_one_pair_are_those_of_the_command(show, compared):
         with open(download.value.path(), "rb") as file:
             saved[kind] = file.read()
     viewed = compared.pairs[1]
-    assert saved["TikZ"].decode() == tikz(viewed)
+    assert saved["TikZ"].decode() == tikz(viewed, compared.systems)
     assert saved["CSV"].decode() == csv_table(Comparison([viewed], compared.systems, compared.gold))
     assert saved["PNG"].startswith(b"\x89PNG")
     assert saved["SVG"].count(b"<text") == len(viewed.pair.source) + len(viewed.pair.target)
     assert b"class=" not in saved["SVG"]
+
+
+def save(page, kind: str, article: str = "article") -> bytes:
+    page.locator(f"{article} details").evaluate("menu => { menu.open = true; }")
+    with page.expect_download() as download:
+        page.locator(article).get_by_role("button", name=kind).click()
+    with open(download.value.path(), "rb") as file:
+        return file.read()
+
+
+def test_control_characters_break_no_picture(show):
+    page = show(one_system(("a\x01b c\x0c\ufffe", "d\x1f e"), links=((0, 0), (1, 1))))
+    for view in ("Lines", "Matrix"):
+        page.get_by_role("button", name=view).click()
+        texts = [node.text for node in ElementTree.fromstring(save(page, "SVG")).iter() if node.tag.endswith("}text")]
+        assert sorted(texts) == sorted(["a\ufffdb", "c\ufffd\ufffd", "d\ufffd", "e"])
+        assert save(page, "PNG").startswith(b"\x89PNG")
+
+
+def test_a_large_matrix_is_a_picture_too(show):
+    sentence = " ".join(f"w{number}" for number in range(700))
+    page = show(one_system((sentence, sentence)))
+    page.get_by_role("button", name="Matrix").click()
+    picture = save(page, "PNG")
+    assert picture.startswith(b"\x89PNG")
+    assert 8_000 < struct.unpack(">I", picture[16:20])[0] <= 16_384
+
+
+def test_tikz_of_arabic_is_that_of_the_command(show):
+    comparison = one_system(("كتاب جديد هنا", "a new book"), links=((0, 2),))
+    page = show(comparison)
+    assert save(page, "TikZ").decode() == tikz(comparison.pairs[0], comparison.systems)
+
+
+def test_side_by_side_both_systems_are_cut_into_the_same_bands(show):
+    words = [f"Wort{number}" for number in range(60)]
+    pair = SentencePair(tuple(words), tuple(words))
+    straight = Alignment(tuple(Link(k, k) for k in range(60)))
+    shifted = Alignment(tuple(Link(k, max(0, k - 7)) for k in range(60)))
+    page = show(Comparison([ViewedPair(1, pair, (straight, shifted))], ("straight", "shifted")))
+    page.get_by_role("button", name="Side by side").click()
+    bands = [
+        [(band.locator(".source").inner_text(), band.locator(".target").inner_text()) for band in figure.all()]
+        for figure in (page.locator(f"figure:nth-child({number}) .band") for number in (1, 2))
+    ]
+    assert len(bands[0]) > 2
+    assert bands[0] == bands[1]
+
+
+def test_print_holds_every_pair_and_the_legend(show, tmp_path):
+    """On paper: 300 pairs, of which the screen shows about ten."""
+    pairs = [(f"erster{number} Satz {number} ist da", f"first{number} sentence is here") for number in range(300)]
+    page = show(one_system(*pairs, (" ".join(["wort"] * 60), " ".join(["word"] * 60))))
+    page.pdf(path=tmp_path / "page.pdf", format="A4")
+    if shutil.which("pdftotext") is None:
+        pytest.skip("pdftotext is not installed")
+    text = subprocess.run(["pdftotext", "-layout", tmp_path / "page.pdf", "-"], capture_output=True, text=True).stdout
+    sheets = text.split("\f")[:-1]
+    assert all(f"first{number} " in text for number in range(300))
+    assert "linked" in sheets[0]
+    assert all("first" in sheet or "word" in sheet for sheet in sheets)
+    assert len(sheets) < 301 / 4
+    assert text.count("word") >= 60  # a long pair wraps instead of running off the paper
+    assert page.locator("article:has(.picture)").count() < 60  # and afterwards the page is as it was
+
+
+def test_a_shared_pair_is_read_from_the_address(show, visit, server):
+    """The address that the web app copies works on a page without a server."""
+    app = visit(server)
+    app.wait_for_selector(".picture .link", state="attached")
+    address = app.evaluate(
+        """async () => (await import("./static/share.js")).addressOf(
+          { pair: { texts: ["a b", "c d"], source: ["eins", "zwei"], target: ["one", "two"],
+                    links: [[0, 0, 0.5, true], [1, 1, null, false]], edited: true, gold: null }, view: "lines" })"""
+    )
+    page = show(one_system(("a b", "c d")))
+    page.goto(page.url + address[address.index("#") :])
+    page.reload()
+    page.wait_for_selector(".visitor .picture")
+    assert page.locator(".visitor .word").all_inner_texts() == ["eins", "zwei", "one", "two"]
+    assert page.locator(".visitor .link.k-possible").count() == 1
+    assert page.locator("main article .word").all_inner_texts() == ["a", "b", "c", "d"]
+    page.get_by_role("button", name="Close").click()
+    assert page.locator(".visitor .picture").count() == 0
+    assert "#" not in page.url
+    page.goto(page.url + "#pair=broken")
+    page.wait_for_timeout(100)
+    assert page.locator(".visitor .picture").count() == 0
+    framed = visit(server + "/embed" + address[address.index("#") :])
+    framed.wait_for_selector(".embedded .picture")
+    assert framed.locator(".word").all_inner_texts() == ["eins", "zwei", "one", "two"]
 
 
 def test_five_thousand_pairs_stay_smooth(show):

@@ -241,6 +241,8 @@ def _parts(comparison: Comparison, format: ViewFormat, title: str, *, at_termina
     if format is ViewFormat.CSV:
         return [tables.csv_table(comparison)]
     if format is ViewFormat.TIKZ:
-        return [tables.tikz(first)]
-    drawn = svg.similarity_svg(first, comparison.models) if comparison.models else svg.lines_svg(first)
+        return [tables.tikz(first, comparison.systems)]
+    drawn = (
+        svg.similarity_svg(first, comparison.models) if comparison.models else svg.lines_svg(first, comparison.systems)
+    )
     return [png.png(drawn)] if format is ViewFormat.PNG else [drawn]

@@ -1,8 +1,10 @@
 """Gold links in files, read the same way everywhere: from which number words are counted, and links out of range.
 
 A gold file read with the wrong base costs 50 points of AER and still looks plausible, so the base is found out from
-the file itself: an index 0 means that words are counted from 0, an index equal to a sentence's length that they are
-counted from 1. Lines are kept in memory only until the first such index, which is usually on the first line.
+the file itself: an index 0 means that words are counted from 0; where there is none in the whole file, they are counted
+from 1. Sentences beside it only make that known sooner, since an index equal to a sentence's length says it too: one
+file has one answer, whoever reads it. Lines are kept in memory until the first index that tells, which is usually on
+the first line.
 """
 
 from __future__ import annotations
@@ -53,8 +55,7 @@ def read_gold(
 
     Args:
         path: talp, Pharaoh, NAACL or JSONL.
-        pairs: the sentences that the links belong to. With them every link is checked against its sentence, and it is
-            more certain from which number words are counted.
+        pairs: the sentences that the links belong to. With them every link is checked against its sentence.
         base: the number of the first word, 0 or 1; None finds it out.
         format: the format of the file; `auto` looks at its first line.
 
@@ -103,7 +104,7 @@ class GoldFile:
         elif base is not None:
             self.base, self._rows = base, rows
         else:
-            self.base, self._rows = self._decided(rows, with_pairs=pairs is not None)
+            self.base, self._rows = self._decided(rows)
 
     def _with_pairs(
         self, rows: Iterator[NumberedLinks], pairs: Iterable[SentencePair] | None, name: str
@@ -114,7 +115,7 @@ class GoldFile:
             together = read_two_together((display_name(self._path), name), rows, iter(pairs))
         return (GoldRow(row.line, row.links, pair) for row, pair in together)
 
-    def _decided(self, rows: Iterator[GoldRow], *, with_pairs: bool) -> tuple[int, Iterator[GoldRow]]:
+    def _decided(self, rows: Iterator[GoldRow]) -> tuple[int, Iterator[GoldRow]]:
         """The base, and all rows: read until the first index that tells."""
         read: list[GoldRow] = []
         links = 0
@@ -126,8 +127,6 @@ class GoldFile:
                 return self._said(base, reason), chain(read, rows)
         if not links:
             return 0, iter(read)
-        if with_pairs:
-            return self._said(0, "there is no index 0, but no index equals a sentence's length either"), iter(read)
         return self._said(1, f"there is no index 0 in {links:,} link{'' if links == 1 else 's'}"), iter(read)
 
     def _said(self, base: int, reason: str) -> int:

@@ -28,6 +28,29 @@ class Kind(StrEnum):
     MISSED = "missed"
 
 
+_MEANINGS = {
+    Kind.LINK: "linked",
+    Kind.POSSIBLE: "possible link",
+    Kind.HIT: "right",
+    Kind.WRONG: "not in the gold",
+    Kind.BOTH: "found by both",
+    Kind.MISSED: "gold, missed",
+}
+
+
+def named(kind: Kind, systems: Sequence[str]) -> str:
+    """What a kind of link is called in a legend.
+
+    Args:
+        kind: the kind.
+        systems: what the systems are called.
+    """
+    if kind in (Kind.ONLY_A, Kind.ONLY_B):
+        number = kind is Kind.ONLY_B
+        return f"only {systems[number] if number < len(systems) else 'AB'[number]}"
+    return _MEANINGS[kind]
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """One cell of a pair's matrix that somebody linked. `kind` is None for a possible gold link nobody took."""
@@ -61,6 +84,14 @@ class ViewedPair:
         links = [{link.indices: link for link in system.links} for system in self.systems]
         cells: set[WordPair] = set().union(*links, self.gold.possible if self.gold else ())
         return [self._mark(cell, [system.get(cell) for system in links]) for cell in sorted(cells)]
+
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of links that a legend must tell apart; none where there is but one."""
+        if len(self.systems) > 1:
+            return (Kind.BOTH, Kind.ONLY_A, Kind.ONLY_B, *((Kind.MISSED,) if self.gold else ()))
+        if self.systems and self.gold:
+            return (Kind.HIT, Kind.WRONG, Kind.MISSED)
+        return ()
 
     def _mark(self, cell: WordPair, links: Sequence[object]) -> Mark:
         found = tuple(link is not None for link in links)

@@ -57,6 +57,7 @@ def embedded_page() -> EmbeddedPage:
     text = (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<link rel="icon" href="data:,">\n'
         f"<title>Word alignment</title>\n<style>{style}</style>\n</head>\n<body>\n"
         f'<script type="module">{program}</script>\n</body>\n</html>\n'
     )

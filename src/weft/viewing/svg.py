@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 
-from weft.viewing.comparison import Kind, Mark, ViewedPair
+from weft.viewing.comparison import Kind, Mark, ViewedPair, named
 from weft.viewing.widths import em, right_to_left
 
 _SIZE = 20
@@ -27,10 +27,16 @@ STYLES: dict[Kind, tuple[str, str]] = {
 }
 
 
-def lines_svg(viewed: ViewedPair) -> str:
-    """The pair with its links as curves. Word widths are estimated, since there is no font to measure."""
+def lines_svg(viewed: ViewedPair, systems: Sequence[str] = ()) -> str:
+    """The pair with its links as curves. Word widths are estimated, since there is no font to measure.
+
+    Args:
+        viewed: the pair.
+        systems: what the systems are called; with several, or with gold, a legend says what the lines mean.
+    """
     rows = [_Row(words) for words in (viewed.pair.source, viewed.pair.target)]
-    width = max(row.width for row in rows) + 2 * _EDGE
+    legend = _Legend(viewed.kinds(), systems)
+    width = max(legend.width, *(row.width for row in rows)) + 2 * _EDGE
     source = rows[0].placed(width, right_to_left(viewed.pair.source))
     target = rows[1].placed(width, right_to_left(viewed.pair.target))
     run = max((abs(source[mark.source] - target[mark.target]) for mark in viewed.marks() if mark.kind), default=0)
@@ -38,7 +44,33 @@ def lines_svg(viewed: ViewedPair) -> str:
     parts = [_curve(mark, source[mark.source], top + 8, target[mark.target], bottom - _SIZE) for mark in viewed.marks()]
     parts += _words(viewed.pair.source, source, top, {mark.source for mark in viewed.marks() if mark.kind})
     parts += _words(viewed.pair.target, target, bottom, {mark.target for mark in viewed.marks() if mark.kind})
-    return _document(width, bottom + _EDGE, parts)
+    return _document(width, bottom + _EDGE + legend.height, [*parts, *legend.drawn(bottom + _EDGE)])
+
+
+class _Legend:
+    """Samples of the lines in a row below the picture, and what each means; empty where all lines mean the same."""
+
+    _SIZE, _LINE, _GAP = 14, 34, 22
+
+    def __init__(self, kinds: Sequence[Kind], systems: Sequence[str]) -> None:
+        self._items = [(kind, named(kind, systems)) for kind in kinds]
+        self._widths = [self._LINE + 8 + em(name) * self._SIZE for _, name in self._items]
+        self.width = sum(self._widths) + self._GAP * max(0, len(self._items) - 1)
+        self.height = 30 if self._items else 0
+
+    def drawn(self, top: float) -> Iterator[str]:
+        """The samples, below `top`."""
+        x, y = float(_EDGE), top + 8
+        for (kind, name), width in zip(self._items, self._widths, strict=True):
+            colour, dash = STYLES[kind]
+            dashes = f' stroke-dasharray="{dash}"' if dash else ""
+            yield (
+                f'<path class="sample" d="M{x:.1f} {y:.1f}h{self._LINE}" fill="none" stroke="{colour}" '
+                f'stroke-width="2" stroke-linecap="round"{dashes}/>'
+            )
+            place = f'x="{x + self._LINE + 8:.1f}" y="{y + 5:.1f}" font-size="{self._SIZE}" fill="{_SOFT}"'
+            yield f"<text {place}>{_escaped(name)}</text>"
+            x += width + self._GAP
 
 
 class _Row:

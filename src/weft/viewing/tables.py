@@ -5,11 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from weft.viewing.comparison import Comparison, Kind, ViewedPair
+from weft.viewing.comparison import Comparison, Kind, ViewedPair, named
+from weft.viewing.widths import right_to_left
 
 _TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_RIGHT_TO_LEFT = (
+    "% Words stand from right to left. For their letters: LuaLaTeX, \\usepackage[bidi=basic]{babel}, and a font that\n"
+    "% has them.\n"
+)
 _TIKZ_STYLES = {
     Kind.POSSIBLE: "dotted",
     Kind.WRONG: "orange!85!black, dashed",
@@ -44,8 +49,13 @@ def _no_formula(word: str) -> str:
     return f"'{word}" if len(word) > 1 and word[0] in "=+-@\t\r" else word
 
 
-def tikz(viewed: ViewedPair) -> str:
-    """A tikzpicture: words as nodes one after another, links as curves."""
+def tikz(viewed: ViewedPair, systems: Sequence[str] = ()) -> str:
+    """A tikzpicture: words as nodes one after another, links as curves.
+
+    Args:
+        viewed: the pair.
+        systems: what the systems are called; with several, or with gold, a legend says what the lines mean.
+    """
     lines = [*_tikz_row("s", viewed.pair.source, 0), *_tikz_row("t", viewed.pair.target, -2)]
     for mark in viewed.marks():
         if mark.kind is not None:
@@ -53,14 +63,30 @@ def tikz(viewed: ViewedPair) -> str:
             options += [f"opacity={0.3 + 0.7 * mark.strength:.2f}"] if any(s is not None for s in mark.scores) else []
             drawn = ", ".join(option for option in options if option)
             lines.append(f"\\draw[{drawn}] (s{mark.source}.south) to[out=-90, in=90] (t{mark.target}.north);")
+    lines += _tikz_legend(viewed.kinds(), systems)
     body = "".join(f"  {line}\n" for line in lines)
-    return f"\\begin{{tikzpicture}}\n{body}\\end{{tikzpicture}}\n"
+    head = _RIGHT_TO_LEFT if any(map(right_to_left, viewed.pair)) else ""
+    return f"{head}\\begin{{tikzpicture}}\n{body}\\end{{tikzpicture}}\n"
 
 
 def _tikz_row(letter: str, words: tuple[str, ...], y: int) -> Iterable[str]:
-    for number, word in enumerate(words):
-        place = f"(0, {y})" if number == 0 else f"({letter}{number - 1}.base east)"
+    """Nodes from left to right; the first word of a sentence that runs to the left is the last of them."""
+    order = list(enumerate(words))
+    if right_to_left(words):
+        order.reverse()
+    place = f"(0, {y})"
+    for number, word in order:
         yield f"\\node[anchor=base west] ({letter}{number}) at {place} {{{_tex(word)}}};"
+        place = f"({letter}{number}.base east)"
+
+
+def _tikz_legend(kinds: Sequence[Kind], systems: Sequence[str]) -> Iterable[str]:
+    place = "(0, -3)"
+    for number, kind in enumerate(kinds):
+        name = f"\\footnotesize {_tex(named(kind, systems))}"
+        yield f"\\draw[{_TIKZ_STYLES.get(kind, '')}] {place} -- +(0.6, 0) coordinate (k{number});"
+        yield f"\\node[anchor=west] (n{number}) at (k{number}) {{{name}}};"
+        place = f"([xshift=2mm]n{number}.east)"
 
 
 def _tex(word: str) -> str:

@@ -34,7 +34,7 @@ def gold(tmp_path):
         ("\n\n", None, 0),
         ("1-1 3-2\n", [THREE_WORDS], 1),
         ("1-1 2p3\n", [THREE_WORDS], 1),
-        ("1-1 2-2\n", [THREE_WORDS], 0),
+        ("1-1 2-2\n", [THREE_WORDS], 1),
         ("1 1 1 S\n", None, 0),
         ('{"links": [[1, 1]]}\n', None, 0),
     ],

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from drawings import viewed
-from weft.types import SentencePair
+from weft.types import Alignment, GoldAlignment, Link, SentencePair
 from weft.viewing.comparison import ViewedPair
 from weft.viewing.svg import lines_svg, similarity_svg
 
@@ -43,3 +43,27 @@ def test_similarities_are_shaded_side_by_side():
     cells = [node for node in root.iter(f"{SVG}rect") if node.get("x")]
     assert [node.get("fill") for node in cells] == ["#fdf6e3", "#08305c", "#4797c4", "#08305c"]
     assert {"before", "after"} <= {node.text for node in root.iter(f"{SVG}text")}
+
+
+def test_a_legend_says_what_the_lines_of_two_systems_mean():
+    both = ViewedPair(
+        1, SentencePair(("das", "ist"), ("that", "is")), (Alignment((Link(0, 0),)), Alignment((Link(1, 1),)))
+    )
+    svg = lines_svg(both, ("mine", "theirs"))
+    assert [word for word, _ in texts(svg)][4:] == ["found by both", "only mine", "only theirs"]
+    root = ElementTree.fromstring(svg)
+    samples = {node.get("stroke") for node in root.iter(f"{SVG}path") if node.get("class") == "sample"}
+    curves = {node.get("stroke") for node in root.iter(f"{SVG}path") if node.get("class") is None}
+    assert curves <= samples
+    width = float(root.get("width"))
+    assert all(0 < x < width for _, x in texts(svg))
+
+
+def test_one_system_needs_a_legend_only_with_gold():
+    gold = GoldAlignment(frozenset({(0, 0)}), frozenset({(0, 0)}))
+    assert len(texts(lines_svg(viewed("a", "b", (0, 0))))) == 2
+    assert [word for word, _ in texts(lines_svg(viewed("a", "b", (0, 0), gold=gold)))][2:] == [
+        "right",
+        "not in the gold",
+        "gold, missed",
+    ]

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 from drawings import viewed
-from weft.types import GoldAlignment
-from weft.viewing.comparison import Comparison
+from weft.types import Alignment, GoldAlignment
+from weft.viewing.comparison import Comparison, ViewedPair
 from weft.viewing.tables import csv_table, tikz
 
 
@@ -27,3 +28,22 @@ def test_tikz_escapes_words_and_draws_links():
     assert r"(s1) at (s0.base east) {a\_b};" in drawn
     assert r"{\textbackslash{}x\{\}}" in drawn
     assert r"\draw[opacity=0.65] (s0.south) to[out=-90, in=90] (t0.north);" in drawn
+
+
+def test_tikz_sets_arabic_from_right_to_left():
+    drawn = tikz(viewed("كتاب جديد هنا", "new book here", (0, 1)))
+    nodes = re.findall(r"\((\w\d)\) at \(([^)]*)\)", drawn)
+    assert nodes == [
+        *(("s2", "0, 0"), ("s1", "s2.base east"), ("s0", "s1.base east")),
+        *(("t0", "0, -2"), ("t1", "t0.base east"), ("t2", "t1.base east")),
+    ]
+    assert "(s0.south) to[out=-90, in=90] (t1.north)" in drawn
+    assert drawn.startswith("% Words stand from right to left.")
+
+
+def test_tikz_has_a_legend_for_two_systems():
+    pair = viewed("a", "b", (0, 0))
+    both = ViewedPair(1, pair.pair, (pair.systems[0], Alignment()))
+    drawn = tikz(both, ("mine_1", "theirs"))
+    assert re.findall(r"footnotesize ([^}]*)}", drawn) == ["found by both", r"only mine\_1", "only theirs"]
+    assert "footnotesize" not in tikz(pair, ("mine",))

@@ -1,5 +1,11 @@
 // A drawn pair as a file: SVG and PNG as it is seen, TikZ for papers, CSV for tables.
 import { download, el, shape } from "./dom.js";
+import { KINDS, directionOf } from "./pair.js";
+
+// What a canvas can hold: pixels along a side, and in all.
+const [LONGEST, LARGEST] = [16_384, 2 ** 27];
+// XML has no place for these, and no picture shows them.
+const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu;
 
 const DRAWN = [
   "stroke",
@@ -27,7 +33,7 @@ export function exportMenu(pair, marks, pictures, names = ["links"]) {
   const kinds = {
     SVG: () => download(`${name}.svg`, asSvg(pictures()), "image/svg+xml"),
     PNG: async () => download(`${name}.png`, await asPng(asSvg(pictures()))),
-    TikZ: () => download(`${name}.tex`, asTikz(pair, marks)),
+    TikZ: () => download(`${name}.tex`, asTikz(pair, marks, names)),
     CSV: () => download(`${name}.csv`, asCsv(pair, marks, names)),
   };
   const buttons = Object.entries(kinds).map(([label, save]) => el("button", { type: "button", click: save }, label));
@@ -42,12 +48,13 @@ export function exportMenu(pair, marks, pictures, names = ["links"]) {
 // One SVG of everything that is drawn, with all styles written into it.
 export function asSvg(pictures) {
   const frames = pictures.map((picture) => picture.getBoundingClientRect());
-  const [left, top] = [Math.min(...frames.map((frame) => frame.left)), Math.min(...frames.map((frame) => frame.top))];
+  const edge = (name) => (frames.length ? Math.min(...frames.map((frame) => frame[name])) : 0);
+  const [left, top] = [edge("left"), edge("top")];
   const sizes = pictures.map((picture, k) => [
     frames[k].left - left + picture.scrollWidth,
     frames[k].top - top + picture.scrollHeight,
   ]);
-  const [width, height] = [0, 1].map((axis) => Math.ceil(Math.max(...sizes.map((size) => size[axis]))) + 32);
+  const [width, height] = [0, 1].map((axis) => Math.ceil(Math.max(0, ...sizes.map((size) => size[axis]))) + 32);
   const out = shape("svg", {
     xmlns: "http://www.w3.org/2000/svg",
     width,
@@ -59,7 +66,7 @@ export function asSvg(pictures) {
     for (const drawing of picture.querySelectorAll("svg")) out.append(drawnCopy(drawing, left, top));
     for (const word of picture.querySelectorAll("span.word")) out.append(textCopy(word, left, top));
   }
-  return new XMLSerializer().serializeToString(out);
+  return new XMLSerializer().serializeToString(out).replace(UNPRINTABLE, "\ufffd");
 }
 
 function drawnCopy(drawing, left, top) {
@@ -93,13 +100,17 @@ function textCopy(word, left, top) {
   );
 }
 
+// At twice its size, or as large as a canvas can be.
 async function asPng(svg, scale = 2) {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
-  const canvas = el("canvas", { width: image.width * scale, height: image.height * scale });
+  const { width, height } = image;
+  const most = Math.min(scale, LONGEST / Math.max(width, height), Math.sqrt(LARGEST / (width * height)));
+  const canvas = el("canvas", { width: Math.floor(width * most), height: Math.floor(height * most) });
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-  return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+  const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+  return blob ?? (most > 0.1 ? asPng(svg, most / 2) : new Blob());
 }
 
 const TIKZ_STYLES = {
@@ -113,15 +124,11 @@ const TIKZ_STYLES = {
   missed: "violet, dotted",
 };
 
-export function asTikz(pair, marks) {
-  const row = (side, y) => {
-    let before = "";
-    return pair[side].map((word, k) => {
-      const place = k === 0 ? `at (0, ${y})` : `at (${before}.base east)`;
-      before = `${side[0]}${k}`;
-      return `  \\node[anchor=base west] (${before}) ${place} {${escapedTex(word)}};`;
-    });
-  };
+const RIGHT_TO_LEFT = `% Words stand from right to left. For their letters: LuaLaTeX, \\usepackage[bidi=basic]{babel}, and a font that
+% has them.
+`;
+
+export function asTikz(pair, marks, names = []) {
   const links = marks
     .filter((mark) => mark.kind)
     .map((mark) => {
@@ -129,11 +136,36 @@ export function asTikz(pair, marks) {
         TIKZ_STYLES[mark.kind],
         mark.score === null ? "" : `opacity=${(0.3 + 0.7 * mark.score).toFixed(2)}`,
       ].filter(Boolean);
-      return `  \\draw[${options.join(", ")}] (s${mark.i}.south) to[out=-90, in=90] (t${mark.j}.north);`;
+      return `\\draw[${options.join(", ")}] (s${mark.i}.south) to[out=-90, in=90] (t${mark.j}.north);`;
     });
-  return ["\\begin{tikzpicture}", ...row("source", 0), ...row("target", -2), ...links, "\\end{tikzpicture}", ""].join(
-    "\n",
-  );
+  const rows = [...tikzRow("s", pair.source, 0), ...tikzRow("t", pair.target, -2)];
+  const lines = [...rows, ...links, ...tikzLegend(pair, names)].map((line) => `  ${line}\n`).join("");
+  const leftwards = [pair.source, pair.target].some((words) => directionOf(words) === "rtl");
+  return `${leftwards ? RIGHT_TO_LEFT : ""}\\begin{tikzpicture}\n${lines}\\end{tikzpicture}\n`;
+}
+
+// Nodes from left to right; the first word of a sentence that runs to the left is the last of them.
+function tikzRow(letter, words, y) {
+  const order = words.map((word, k) => [word, k]);
+  if (directionOf(words) === "rtl") order.reverse();
+  let place = `(0, ${y})`;
+  return order.map(([word, k]) => {
+    const node = `\\node[anchor=base west] (${letter}${k}) at ${place} {${escapedTex(word)}};`;
+    place = `(${letter}${k}.base east)`;
+    return node;
+  });
+}
+
+function tikzLegend(pair, names) {
+  const several = pair.systems.length > 1 ? ["both", "a", "b", ...(pair.gold ? ["missed"] : [])] : null;
+  const kinds = several ?? (pair.gold ? ["hit", "wrong", "missed"] : []);
+  let place = "(0, -3)";
+  return kinds.flatMap((kind, k) => {
+    const name = kind === "a" || kind === "b" ? `only ${names["ab".indexOf(kind)]}` : KINDS[kind];
+    const line = `\\draw[${TIKZ_STYLES[kind]}] ${place} -- +(0.6, 0) coordinate (k${k});`;
+    place = `([xshift=2mm]n${k}.east)`;
+    return [line, `\\node[anchor=west] (n${k}) at (k${k}) {\\footnotesize ${escapedTex(name)}};`];
+  });
 }
 
 const TEX = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" };

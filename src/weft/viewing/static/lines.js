@@ -22,9 +22,11 @@ export function drawLines(root, pair, marks, options = {}) {
   root.replaceChildren(picture);
   const room = picture.clientWidth - 8;
   const widths = [pair.source, pair.target].map((words) => widthsOf(words, picture));
+  // Pictures side by side are cut alike, by the links of all of them.
+  const cutting = options.cutBy ?? drawn;
   const bands = bandsOf(
     widths,
-    drawn.map((mark) => [mark.i, mark.j]),
+    cutting.map((mark) => [mark.i, mark.j]),
     room,
   );
   // On a phone, where bands would let curves run through words, each sentence has a column.
@@ -34,7 +36,7 @@ export function drawLines(root, pair, marks, options = {}) {
     const sides = ["source", "target"].map((side) => sideOf(pair, side, band[side], linked, Boolean(options.onWord)));
     picture.append(el("div", { class: "band" }, ...sides));
   }
-  picture.style.setProperty("--gap", `${gapOf(drawn, widths, bands.length)}px`);
+  picture.style.setProperty("--gap", `${gapOf(cutting, widths, bands.length)}px`);
   const curves = shape("svg", { class: "curves", "aria-hidden": "true" });
   picture.append(curves);
   curves.append(...curvesOf(picture, drawn, columns));

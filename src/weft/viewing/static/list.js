@@ -52,6 +52,20 @@ export class LongList {
     article.replaceChildren();
   }
 
+  // Paper has no scrolling: everything is drawn, as wide as `look` makes it, and afterwards what is far away goes again.
+  fillAll(look) {
+    document.documentElement.classList.add(look);
+    this.near = new Set(this.drawn);
+    this.redraw();
+    for (const article of this.items.keys()) this.fill(article);
+  }
+
+  emptyAgain(look) {
+    document.documentElement.classList.remove(look);
+    for (const article of [...this.drawn]) if (!this.near?.has(article)) this.empty(article);
+    this.redraw();
+  }
+
   redraw() {
     for (const article of this.drawn) this.draw(article, this.items.get(article));
   }

@@ -7,6 +7,7 @@ import { LongList } from "./list.js";
 import { drawMatrix } from "./matrix.js";
 import { figuresOf, marksOf, percent } from "./pair.js";
 import { drawSimilarities, heatLegend } from "./similarity.js";
+import { visitor } from "./visitor.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const two = data.systems.length > 1;
@@ -38,9 +39,11 @@ const ORDERS = {
 const count = el("output", { class: "count", "aria-live": "polite" });
 const root = el("main", { id: "pairs", class: "pairs" });
 
-document.body.append(header(), toolbar(), root, footer());
+document.body.append(header(), toolbar(), visitor(), root, footer());
 const list = new LongList(root, draw, estimate);
 update();
+addEventListener("beforeprint", () => list.fillAll("printing"));
+addEventListener("afterprint", () => list.emptyAgain("printing"));
 
 function header() {
   return el(
@@ -271,6 +274,7 @@ function draw(article, pair) {
 function panelsOf(pair) {
   if (state.view === "similarity") return drawSimilarities(pair, data.models);
   const apart = two && state.layout === "apart";
+  const cutBy = marksOf(pair).filter((mark) => mark.kind);
   return (apart ? [0, 1] : [null]).map((shown) => {
     const canvas = el("div", { class: "canvas" });
     const caption = apart ? el("figcaption", {}, badge(shown), data.systems[shown].name) : null;
@@ -278,7 +282,7 @@ function panelsOf(pair) {
     const drawInto = state.view === "lines" ? drawLines : drawMatrix;
     return {
       frame: el("figure", {}, caption, canvas),
-      draw: (say) => drawInto(canvas, pair, marksOf(pair, shown), { say, label }),
+      draw: (say) => drawInto(canvas, pair, marksOf(pair, shown), { say, label, cutBy }),
     };
   });
 }
