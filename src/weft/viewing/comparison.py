@@ -12,8 +12,6 @@ import numpy.typing as npt
 from weft.scoring.corpus import CorpusScore, score
 from weft.types import Alignment, GoldAlignment, SentencePair, WordPair
 
-MOST_SYSTEMS = 2
-
 
 class Kind(StrEnum):
     """What a link is to the one who looks: who found it, and what the gold says."""

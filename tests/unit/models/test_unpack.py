@@ -90,6 +90,6 @@ def test_what_cannot_be_unpacked_is_said(tiny_bert, tiny_onnx, tmp_path):
     other = shutil.copytree(tmp_path / "graph", tmp_path / "other")
     config = json.loads((other / "config.json").read_text())
     (other / "config.json").write_text(json.dumps({**config, "vocab_size": config["vocab_size"] + 1}))
-    with pytest.raises(WeftError, match=r"is no BERT as its config\.json has it"):
+    with pytest.raises(WeftError, match=r"is not the BERT of its config\.json"):
         unpack_model(other, tmp_path / "out")
     assert not (tmp_path / "out").exists()

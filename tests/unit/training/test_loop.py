@@ -298,7 +298,7 @@ def test_a_teacher_that_cannot_teach_is_a_sentence(toy, tmp_path, changes, messa
 
 def test_a_loss_that_is_no_number_ends_the_run_before_anything_is_saved(toy, tmp_path):
     config = config_of(toy, tmp_path / "out", dev=[], learning_rate=1e30, clip=1e30, max_steps=20, save_every=20)
-    with pytest.raises(WeftError, match=r"the loss of tlm is not a number any more at step 20: lower learning_rate"):
+    with pytest.raises(WeftError, match=r"the loss of tlm is not a number at step 20: lower learning_rate"):
         train(config)
     assert not list((tmp_path / "out" / "checkpoints").glob("step-*"))
 
