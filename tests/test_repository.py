@@ -56,6 +56,18 @@ def test_the_file_map_is_that_of_the_tree():
     assert mapped_files() == sorted(names), "CONTRIBUTING.md, 'Which file does what'"
 
 
+TEST_FILES = [path for folder in ("unit", "cli") for path in sorted((ROOT / "tests" / folder).rglob("test_*.py"))]
+
+
+@pytest.mark.parametrize("path", TEST_FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_tests_are_named_after_what_they_test(path):
+    """`test_words.py` or `test_words_of_pairs.py` tests words.py, or the package words, of the same folder."""
+    folder = path.parent.relative_to(ROOT / "tests")
+    tested = ROOT / "src" / "weft" / folder.relative_to("unit" if folder.parts[0] == "unit" else ".")
+    names = {tested.name, *(file.stem.strip("_") for file in tested.iterdir())}
+    assert any(f"{path.stem}_".startswith(f"test_{name}_") for name in names)
+
+
 def test_the_file_map_names_the_scripts_and_folders_that_are_there():
     text = file_map()
     scripts = set(re.findall(r"\w+\.js\b", text))
