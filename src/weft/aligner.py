@@ -18,6 +18,7 @@ from weft.encoding.pending import Pending, in_order
 from weft.encoding.subwords import TokenizedPairs
 from weft.errors import SettingError, chosen
 from weft.extraction.extractor import begin_links
+from weft.extraction.long_pairs import shortened
 from weft.extraction.methods import Cost
 from weft.extraction.scores import Scores
 from weft.extraction.settings import ExtractionSettings
@@ -170,19 +171,22 @@ class Aligner:
         return in_order(begin, chunks, at_once or pace.chunks_at_once, threads=pace.threads)
 
     def begin(self, lines: TokenizedPairs, *, scores: Scores) -> Pending[list[Alignment]]:
-        """Begin to align lines all at once, whatever memory that takes: subwords → states → similarity → links."""
+        """Begin to align lines all at once, whatever memory that takes: subwords → states → similarity → links.
+
+        Of a pair that is too long to be read at once, stretches of about a sentence are paired before.
+        """
         nothing = Alignment(score=None if scores is Scores.NONE else 0.0)
         if not len(lines.pairs):
             return lambda: [nothing] * len(lines.filled)
         stream = self.encoder.device_stream()
         with stream:
-            encoded = self.encoder.encode(lines.subwords)
-            links = begin_links(encoded, lines.pairs, self.settings, scores=scores)
-        n_words = encoded.n_words[lines.pairs].sum(axis=1)
+            short = shortened(lines, self.encoder.encode_stretches)
+            links = begin_links(self.encoder.encode(short.subwords), short.pairs, self.settings, scores=scores)
+        n_words = lines.subwords.n_words[lines.pairs].sum(axis=1)
 
         def alignments() -> list[Alignment]:
             with stream:
-                found = links()
+                found = short.whole(links())
             for number in np.flatnonzero(lines.unknown > _MOST_UNKNOWN * n_words).tolist():
                 words = (int(lines.unknown[number]), int(n_words[number]))
                 found[number] = _doubted(found[number], *words, lowered=scores is Scores.CALIBRATED)

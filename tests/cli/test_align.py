@@ -99,7 +99,7 @@ def test_ten_thousand_words(weft, model):
 
 def test_long_sentences_are_announced(weft, tiny_bert):
     done = weft("align", "--model", tiny_bert, "--layer", 2, stdin=" ||| ".join(["Haus " * 100] * 2) + "\n")
-    assert "sentences too long for the encoder, read in overlapping windows: 1." in done.stderr
+    assert "texts too long for the encoder, read in pieces: 1." in done.stderr
 
 
 def test_two_files_tsv_and_json_give_the_same(weft, tmp_path):

@@ -148,6 +148,6 @@ def align(
         write_stdout(b"", flush=True)
     missing.summarise()
     if done.long_sentences:
-        say(f"sentences too long for the encoder, read in overlapping windows: {done.long_sentences:,}.")
+        say(f"texts too long for the encoder, read in pieces: {done.long_sentences:,}.")
     sentence = f"{bad_lines.count:,} of {done.lines:,} lines could not be aligned and have no links."
     bad_lines.summarise(sentence, lines=done.lines)

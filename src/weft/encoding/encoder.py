@@ -78,10 +78,14 @@ class Encoder(Protocol):
     """How its text is cut into subwords."""
     pace: Pace
     long_sentences: int
-    """How many sentences so far were too long for it, and read in overlapping windows."""
+    """How many sentences and texts so far were too long for it, and read in pieces."""
 
     def encode(self, subwords: Subwords) -> Encoded:
         """The states of sentences that `tokenize` gave."""
+        ...
+
+    def encode_stretches(self, subwords: Subwords) -> Encoded:
+        """The states of the stretches of a text that is too long to be read at once, each read by itself."""
         ...
 
     def save_changes(self, folder: Path) -> bool:
@@ -122,7 +126,7 @@ class TransformerEncoder(ProcessBound):
         self.special = len(tokenizer.prefix) + len(tokenizer.suffix)
         self.window = max_length - self.special
         self.joint = joint
-        self.tokenize = PairTokenizer(tokenizer, joint)
+        self.tokenize = PairTokenizer(tokenizer, joint, self.window)
         self.long_sentences = 0
         self.bind()
 
@@ -139,18 +143,27 @@ class TransformerEncoder(ProcessBound):
 
     def encode(self, subwords: Subwords) -> Encoded:
         """The states of sentences; where pairs are joint, of pairs whose two sentences stand in a row."""
+        return self._encode(subwords, sides=2 if self.joint else 1)
+
+    def encode_stretches(self, subwords: Subwords) -> Encoded:
+        """The states of the stretches of a text that is too long to be read at once, each read by itself."""
+        with self._counting:
+            self.long_sentences += 1
+        return self._encode(subwords, sides=1)
+
+    def _encode(self, subwords: Subwords, sides: int) -> Encoded:
         states = self._empty(len(subwords.ids) + 1)  # the last row takes what nobody wants
-        self._run_all(self._batches(subwords), on_device_of(states, subwords.ids), states)
+        self._run_all(self._batches(subwords, sides), on_device_of(states, subwords.ids), states)
         return Encoded(states[:-1], subwords.words, subwords.starts)
 
     def batches(self, pairs: Sequence[tuple[Words, Words]]) -> Iterator[Batch]:
         """The batches that these pairs would be encoded in, for whoever wants to look inside a model."""
         subwords = self.tokenizer.split(list(chain.from_iterable(pairs)))
-        for rows in self._batches(subwords):
+        for rows in self._batches(subwords, sides=2 if self.joint else 1):
             yield pad_rows(rows, subwords.ids, self.tokenizer)[0]
 
-    def _batches(self, subwords: Subwords) -> list[RowSpans]:
-        rows = self._rows(subwords.starts, sides=2 if self.joint else 1)
+    def _batches(self, subwords: Subwords, sides: int) -> list[RowSpans]:
+        rows = self._rows(subwords.starts, sides)
         lengths = (rows.end - rows.start + self.special).sum(axis=1)
         return [rows[batch] for batch in token_batches(lengths, self.batch_tokens)]
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from weft.arrays import BoolArray, IntArray
 from weft.encoding.processes import ProcessBound
+from weft.encoding.stretches import Stretches, find_stretches
 from weft.types import SentencePair, Words
 
 if TYPE_CHECKING:
@@ -48,6 +49,11 @@ class Subwords:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
+    @property
+    def n_words(self) -> IntArray:
+        """Words of each sentence."""
+        return self.words[self.starts[1:] - 1] + 1
+
     def __getitem__(self, number: int) -> SentenceSubwords:
         start, end = self.starts[number], self.starts[number + 1]
         return SentenceSubwords(self.ids[start:end], self.words[start:end])
@@ -55,19 +61,28 @@ class Subwords:
     def __iter__(self) -> Iterator[SentenceSubwords]:
         return map(self.__getitem__, range(len(self)))
 
+    def parts(self, starts: IntArray, ends: IntArray) -> Subwords:
+        """Any stretches of these sentences as sentences of their own, whose first word is word 0."""
+        lengths = ends - starts
+        borders = np.concatenate([[0], np.cumsum(lengths)])
+        places = np.arange(borders[-1]) + np.repeat(starts - borders[:-1], lengths)
+        return Subwords(self.ids[places], self.words[places] - np.repeat(self.words[starts], lengths), borders)
+
 
 class TokenizedPairs(NamedTuple):
     """Lines of sentence pairs cut into subwords: all that an encoder needs to know of them.
 
     `pairs` has the shape (pairs, 2): the numbers of each pair's two sentences among the subwords. `filled` (lines,)
     says which lines hold a pair; one with an empty side holds none. `unknown` (pairs,) counts the words of each pair
-    that the encoder's vocabulary does not cover.
+    that the encoder's vocabulary does not cover. `stretches` is there if some pairs are too long to be encoded as they
+    are.
     """
 
     subwords: Subwords
     pairs: IntArray
     filled: BoolArray
     unknown: IntArray
+    stretches: Stretches | None = None
 
 
 class Tokenizer(Protocol):
@@ -91,11 +106,12 @@ class PairTokenizer:
     """Cuts sentence pairs into subwords for one encoder. It needs no model and can be sent to other processes.
 
     What occurs twice is cut, and encoded, once: sentences, or whole pairs where an encoder reads the two sentences of a
-    pair together (`joint`). Those stand in a row then.
+    pair together (`joint`). Those stand in a row then. Sentences of more than `window` subwords do not fit the encoder.
     """
 
     tokenizer: Tokenizer
     joint: bool
+    window: int
 
     def __call__(self, lines: Sequence[SentencePair]) -> TokenizedPairs:
         """Cut lines into subwords."""
@@ -105,7 +121,8 @@ class PairTokenizer:
         both = np.array(numbers, dtype=np.int64).reshape(-1, 2)
         subwords = self.tokenizer.split(sentences)
         unknown = unknown_words(subwords, self.tokenizer.unknown)[both].sum(axis=1)
-        return TokenizedPairs(subwords, both, np.array(filled, dtype=np.bool_), unknown)
+        stretches = find_stretches(sentences, subwords.words, subwords.starts, both, self.window)
+        return TokenizedPairs(subwords, both, np.array(filled, dtype=np.bool_), unknown, stretches)
 
 
 def unknown_words(subwords: Subwords, unknown: int | None) -> IntArray:

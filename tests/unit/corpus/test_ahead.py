@@ -30,7 +30,7 @@ def tokenize():
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(built_in_models()["weft-mini"] / "tokenizer.json"))
-    return PairTokenizer(FastTokenizer(tokenizer), joint=True)
+    return PairTokenizer(FastTokenizer(tokenizer), joint=True, window=62)
 
 
 @pytest.fixture

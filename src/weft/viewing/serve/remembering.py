@@ -24,6 +24,7 @@ class RememberingEncoder:
         self.source, self.layer, self.joint = encoder.source, encoder.layer, encoder.joint
         self.runs_in_torch, self.device_name = encoder.runs_in_torch, encoder.device_name
         self.tokenize, self.save_changes = encoder.tokenize, encoder.save_changes
+        self.encode_stretches = encoder.encode_stretches
         self.long_sentences = encoder.long_sentences
         # Requests are small, and the memory is made for one thread.
         self.pace = replace(encoder.pace, chunks_at_once=1, threads=False)

@@ -1,0 +1,269 @@
+"""Which stretch of a long text belongs to which stretch of its translation: the coarse pass before words are aligned.
+
+A stretch is a sentence, or part of a long one. Evidence is how much closer the words of a stretch come to some word of
+another stretch than they come to a word of stretches that have nothing to do with them. Dynamic programming over pairs
+of one to three stretches, and stretches without a counterpart, finds the best way through both texts. Long texts are
+first cut where whole stretches, each as one vector, agree without doubt, so that time grows with the text and not with
+its square.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from weft.arrays import FloatArray, IntArray
+
+# How many stretches of either side may make a pair, and what such a pair costs beside one of one stretch each.
+_SHAPES = {(1, 1): 0.0, (1, 2): -4.0, (2, 1): -4.0, (1, 3): -7.0, (3, 1): -7.0, (2, 2): -9.0}
+_MOST_TOGETHER = 3
+# Two stretches belong together if their words are on average so many deviations closer than words of any stretches.
+_NEEDED = 0.2
+# The largest of n similarities grows with log n; for Gumbel's distribution by so many of its deviations.
+_GROWTH = 0.78
+# A pair of stretches of unequal length, beside the whole texts, costs half of its deviation's square.
+_LENGTH_DEVIATION, _LENGTH_WEIGHT, _LENGTH_MOST, _SHORT = 0.45, 2.0, 8.0, 20
+_ROUNDING = 1e-6
+# Texts of more cells than this are cut first, at anchors about so many stretches apart.
+_BLOCK_CELLS, _BETWEEN_ANCHORS = 96 * 96, 48
+_VECTOR_CELLS = 1 << 22
+_NEIGHBOURS = 5
+
+
+class StretchPair(NamedTuple):
+    """Stretches `source` to `source_end` correspond to `target` to `target_end`; a side without any is empty."""
+
+    source: int
+    source_end: int
+    target: int
+    target_end: int
+    gain: float = 0.0
+
+    @property
+    def is_skip(self) -> bool:
+        """Whether a side is empty."""
+        return self.source == self.source_end or self.target == self.target_end
+
+    def moved(self, source: int, target: int) -> StretchPair:
+        """The same pair in a text that begins so many stretches earlier."""
+        return StretchPair(
+            self.source + source, self.source_end + source, self.target + target, self.target_end + target, self.gain
+        )
+
+
+class StretchStates(NamedTuple):
+    """Hidden states (subwords, width) of the stretches of one text; stretch k owns `starts[k]` to `starts[k + 1]`."""
+
+    states: FloatArray
+    starts: IntArray
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def lengths(self) -> IntArray:
+        """Subwords of each stretch."""
+        return np.diff(self.starts)
+
+    def part(self, first: int, last: int) -> StretchStates:
+        """Stretches `first` to `last` alone."""
+        starts = self.starts[first : last + 1]
+        return StretchStates(self.states[starts[0] : starts[-1]], starts - starts[0])
+
+
+def likely_pairs(source: StretchStates, target: StretchStates, *, slack: float, skip: float) -> list[StretchPair]:
+    """Find which stretches of two texts may belong together, by what they say.
+
+    Args:
+        source: states of the source text, each stretch encoded by itself.
+        target: states of its translation.
+        slack: how much less the best way with a pair may gain than the best of all; 0 gives the best way alone.
+        skip: what a stretch without a counterpart gains: less than nothing.
+
+    Returns:
+        Pairs of neighbouring stretches, and stretches whose other side is empty, in order. Some of them make up a way
+        through both texts that has every stretch once.
+    """
+    pairs: list[StretchPair] = []
+    ratio = float(np.log(max(1, source.starts[-1]) / max(1, target.starts[-1])))
+    for (first, other), (last, other_last) in pairwise(_blocks(source, target)):
+        block = _likely_in_block(source.part(first, last), target.part(other, other_last), ratio, slack, skip)
+        pairs.extend(pair.moved(first, other) for pair in block)
+    return pairs
+
+
+def best_way(pairs: Sequence[StretchPair]) -> list[StretchPair]:
+    """Of pairs that `likely_pairs` found, with their gains as they are now, those that gain most together."""
+    best: dict[tuple[int, int], tuple[float, StretchPair | None]] = {(0, 0): (0.0, None)}
+    for pair in sorted(pairs):
+        before = best.get((pair.source, pair.target))
+        if before is None:
+            continue
+        end = (pair.source_end, pair.target_end)
+        if end not in best or before[0] + pair.gain > best[end][0]:
+            best[end] = (before[0] + pair.gain, pair)
+    way: list[StretchPair] = []
+    last = best[max(best)][1]
+    while last is not None:
+        way.append(last)
+        last = best[last.source, last.target][1]
+    return way[::-1]
+
+
+def _likely_in_block(
+    source: StretchStates, target: StretchStates, ratio: float, slack: float, skip: float
+) -> list[StretchPair]:
+    gains = _gains(source, target) if len(source) and len(target) else {}
+    for (height, width), gain in gains.items():
+        lengths = [_sums(side.lengths, size) for side, size in ((source, height), (target, width))]
+        unequal = (np.log(lengths[0])[:, None] - np.log(lengths[1])[None] - ratio) / _LENGTH_DEVIATION
+        # The lengths of short sentences vary more.
+        weight = _LENGTH_WEIGHT * np.minimum(1, np.minimum.outer(lengths[0], lengths[1]) / _SHORT)
+        gain -= weight * np.minimum(unequal**2 / 2, _LENGTH_MOST) - _SHAPES[height, width]
+    return _likely_steps(gains, len(source), len(target), slack, skip)
+
+
+def _gains(source: StretchStates, target: StretchStates) -> dict[tuple[int, int], FloatArray]:
+    """What each pair of neighbouring stretches gains by its words, one array for each shape of pairs."""
+    there = np.empty((source.starts[-1], len(target)), dtype=np.float32)
+    back = np.empty((target.starts[-1], len(source)), dtype=np.float32)
+    for number, (start, end) in enumerate(pairwise(source.starts.tolist())):
+        products = source.states[start:end] @ target.states.T
+        there[start:end] = np.maximum.reduceat(products, target.starts[:-1], axis=1)
+        back[:, number] = products.max(axis=0)
+    forward, backward = _evidence(there, source, target), _evidence(back, target, source)
+    return {
+        (height, width): _sums(forward[width], height) + _sums(backward[height], width).T
+        for height, width in _SHAPES
+        if height <= len(source) and width <= len(target)
+    }
+
+
+def _evidence(best: FloatArray, ours: StretchStates, theirs: StretchStates) -> dict[int, FloatArray]:
+    """How much closer than usual our stretches come to so many neighbouring stretches of theirs.
+
+    Args:
+        best: the largest similarity of each subword with a stretch of theirs, shape (our subwords, their stretches).
+        ours: the stretches whose subwords are asked.
+        theirs: the stretches that they are compared with.
+
+    Returns:
+        For every number of neighbours, sums over the subwords of a stretch, shape (our stretches, places).
+    """
+    count = len(theirs)
+    if count == 1:  # nothing to compare with
+        return {1: np.zeros((len(ours), 1))}
+    # The stretch that a word belongs to says nothing of how close it comes to others.
+    peak = best.max(axis=1)
+    usual = (best.sum(axis=1) - peak) / (count - 1)
+    deviation = float(best.std(axis=1).mean()) or 1.0
+    typical = float(np.log(theirs.lengths).mean())
+    found = {}
+    for size in range(1, min(_MOST_TOGETHER, count) + 1):
+        together = np.lib.stride_tricks.sliding_window_view(best, size, axis=1).max(axis=2)
+        expected = _GROWTH * (np.log(_sums(theirs.lengths, size)) - typical)
+        excess = (together - usual[:, None]) / deviation - expected[None] - _NEEDED
+        found[size] = np.add.reduceat(excess, ours.starts[:-1], axis=0)
+    return found
+
+
+def _sums(values: FloatArray | IntArray, size: int) -> FloatArray:
+    """Sums of so many neighbours along the first axis."""
+    sums: FloatArray = np.lib.stride_tricks.sliding_window_view(values, size, axis=0).sum(axis=-1)
+    return sums
+
+
+def _likely_steps(
+    gains: dict[tuple[int, int], FloatArray], height: int, width: int, slack: float, skip: float
+) -> list[StretchPair]:
+    """The steps of all ways through a block, from corner to corner, that gain at most `slack` less than the best."""
+    cells = {shape: gain.tolist() for shape, gain in gains.items()}
+    cells[1, 0] = [[skip] * (width + 1)] * height
+    cells[0, 1] = [[skip] * width] * (height + 1)
+    turned = {shape: [row[::-1] for row in cell[::-1]] for shape, cell in cells.items()}
+    ahead = _best_gains(cells, height, width)
+    behind = [row[::-1] for row in _best_gains(turned, height, width)[::-1]]
+    least = ahead[height][width] - slack - _ROUNDING
+    return sorted(
+        StretchPair(i, i + a, j, j + b, gain)
+        for (a, b), cell in cells.items()
+        for i, row in enumerate(cell)
+        for j, gain in enumerate(row)
+        if ahead[i][j] + gain + behind[i + a][j + b] >= least
+    )
+
+
+def _best_gains(cells: dict[tuple[int, int], list[list[float]]], height: int, width: int) -> list[list[float]]:
+    """What the best way from the first corner to each place gains."""
+    best = [[-math.inf] * (width + 1) for _ in range(height + 1)]
+    best[0][0] = 0.0
+    for i in range(height + 1):
+        for j in range(width + 1):
+            ways = [best[i - a][j - b] + cell[i - a][j - b] for (a, b), cell in cells.items() if a <= i and b <= j]
+            best[i][j] = max(ways, default=0.0)
+    return best
+
+
+def _blocks(source: StretchStates, target: StretchStates) -> list[tuple[int, int]]:
+    """Places at which both texts can be cut, their beginning and end among them."""
+    height, width = len(source), len(target)
+    places = [(0, 0)]
+    if height * width > _BLOCK_CELLS:
+        group = int(np.ceil(np.sqrt(height * width / _VECTOR_CELLS)))
+        for row, column in _anchors(_vectors(source, group), _vectors(target, group)):
+            places.append((row * group, column * group))
+    return [*places, (height, width)]
+
+
+def _vectors(side: StretchStates, group: int) -> FloatArray:
+    """One vector for each group of stretches, shape (groups, width): the mean of its states, all dimensions alike."""
+    starts = side.starts[:-1:group]
+    counts = np.diff(np.append(starts, side.starts[-1]))
+    means: FloatArray = np.add.reduceat(side.states, starts, axis=0) / counts[:, None]
+    means -= means.mean(axis=0)
+    means /= np.maximum(means.std(axis=0), 1e-6)
+    means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-6)
+    return means
+
+
+def _anchors(source: FloatArray, target: FloatArray) -> Iterator[tuple[int, int]]:
+    """Pairs of vectors, on the best way through both texts, whose neighbourhood agrees best; some distance apart."""
+    closeness = source @ target.T
+    count = min(_NEIGHBOURS, *closeness.shape)
+    # A vector that is close to everything says little: what counts is more than its nearest neighbours have.
+    nearest = [np.sort(side, axis=1)[:, -count:].mean(axis=1) for side in (closeness, closeness.T)]
+    margin = 2 * closeness - nearest[0][:, None] - nearest[1]
+    path = _diagonals(margin)
+    cells = set(path)
+    support = [
+        sum(margin[i + k, j + k] for k in range(-2, 3) if (i + k, j + k) in cells) if (i - 1, j - 1) in cells else 0.0
+        for i, j in path
+    ]
+    for first in range(_BETWEEN_ANCHORS // 2, len(path), _BETWEEN_ANCHORS):
+        near = range(first, min(first + _BETWEEN_ANCHORS // 2, len(path)))
+        chosen = max(near, key=support.__getitem__)
+        if support[chosen] > 0:
+            yield path[chosen]
+
+
+def _diagonals(gain: FloatArray) -> list[tuple[int, int]]:
+    """The cells of positive gain that a way from corner to corner, in both texts ever forwards, collects."""
+    best = np.zeros((gain.shape[0] + 1, gain.shape[1] + 1), dtype=np.float32)
+    for number, row in enumerate(gain, start=1):
+        ahead = np.maximum(best[number - 1, 1:], best[number - 1, :-1] + row)
+        best[number, 1:] = np.maximum.accumulate(ahead)
+    cells: list[tuple[int, int]] = []
+    i, j = gain.shape
+    while i and j:
+        if best[i, j] == best[i - 1, j]:
+            i -= 1
+        elif best[i, j] == best[i, j - 1]:
+            j -= 1
+        else:
+            i, j = i - 1, j - 1
+            cells.append((i, j))
+    return cells[::-1]

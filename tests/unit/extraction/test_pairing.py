@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from weft.extraction import pairing
+from weft.extraction.pairing import StretchPair, StretchStates, best_way, likely_pairs
+
+WIDTH = 64
+
+
+def two_texts(seed, sentences, *, source, target):
+    """Texts whose sentences share words: each side lists, for each of its stretches, the sentences that it holds."""
+    generator = np.random.default_rng(seed)
+    meaning = [generator.normal(size=(generator.integers(6, 14), WIDTH)) for _ in range(sentences)]
+
+    def side(groups):
+        states = [
+            np.concatenate([meaning[k] + 0.4 * generator.normal(size=meaning[k].shape) for k in group])
+            for group in groups
+        ]
+        starts = np.concatenate([[0], np.cumsum([len(part) for part in states])])
+        return StretchStates(np.concatenate(states).astype(np.float32), starts)
+
+    return side(source), side(target)
+
+
+def way(source, target):
+    return [pair[:4] for pair in best_way(likely_pairs(source, target, slack=0.0, skip=-1.0))]
+
+
+def test_equal_texts_are_paired_one_to_one():
+    groups = [[k] for k in range(8)]
+    assert way(*two_texts(0, 8, source=groups, target=groups)) == [(k, k + 1, k, k + 1) for k in range(8)]
+
+
+def test_what_is_dropped_or_joined_is_found():
+    source = [[0], [1], [2, 3], [4], [5], [6], [8]]  # 2 and 3 are one sentence here, 7 is missing
+    target = [[0], [2], [3], [4], [5, 6], [7], [8]]  # 1 is missing, 5 and 6 are one sentence
+    assert way(*two_texts(1, 9, source=source, target=target)) == [
+        (0, 1, 0, 1), (1, 2, 1, 1), (2, 3, 1, 3), (3, 4, 3, 4), (4, 6, 4, 5), (6, 6, 5, 6), (6, 7, 6, 7),
+    ]  # fmt: skip
+
+
+def test_a_long_text_is_cut_at_anchors_and_paired_all_the_same():
+    count = 400
+    groups = [[k] for k in range(count)]
+    source, target = two_texts(2, count, source=groups, target=[[k] for k in range(count) if k % 50 != 7])
+    assert len(pairing._blocks(source, target)) > 5
+    found = [pair for pair in best_way(likely_pairs(source, target, slack=0.0, skip=-1.0)) if not pair.is_skip]
+    kept = [k for k in range(count) if k % 50 != 7]
+    assert [pair[:4] for pair in found] == [(k, k + 1, place, place + 1) for place, k in enumerate(kept)]
+
+
+@pytest.mark.parametrize(("source", "target"), [(1, 1), (1, 5), (5, 1), (2, 2), (3, 1)])
+def test_every_stretch_is_in_one_pair_however_few_there_are(source, target):
+    texts = two_texts(3, 5, source=[[k] for k in range(source)], target=[[k] for k in range(target)])
+    assert_complete(best_way(likely_pairs(*texts, slack=0.0, skip=-1.0)), source, target)
+
+
+def assert_complete(steps, height, width):
+    ends = [(0, 0), *((pair.source_end, pair.target_end) for pair in steps)]
+    assert all((pair.source, pair.target) == end for pair, end in zip(steps, ends, strict=False))
+    assert ends[-1] == (height, width)
+    assert all(before != after for before, after in pairwise(ends))
+
+
+def every_way(cells, i, j, height, width):
+    """All ways to the far corner, each a list of steps, one by one."""
+    if (i, j) == (height, width):
+        yield []
+        return
+    for (a, b), gains in cells.items():
+        if i + a <= height and j + b <= width:
+            for rest in every_way(cells, i + a, j + b, height, width):
+                yield [StretchPair(i, i + a, j, j + b, gains[i][j]), *rest]
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 4), st.integers(0, 4), st.integers(0, 10**6), st.sampled_from([0.0, 1.5, 100.0]))
+def test_likely_steps_are_those_of_all_ways_that_gain_enough(height, width, seed, slack):
+    generator = np.random.default_rng(seed)
+    gains = {
+        (a, b): generator.normal(size=(height - a + 1, width - b + 1))
+        for a, b in pairing._SHAPES
+        if a <= height and b <= width
+    }
+    found = pairing._likely_steps(gains, height, width, slack, -1.0)
+    cells = {shape: gain.tolist() for shape, gain in gains.items()}
+    cells[1, 0] = [[-1.0] * (width + 1)] * height
+    cells[0, 1] = [[-1.0] * width] * (height + 1)
+    ways = list(every_way(cells, 0, 0, height, width))
+    totals = [sum(step.gain for step in steps) for steps in ways]
+    expected = {
+        step for steps, total in zip(ways, totals, strict=True) if total >= max(totals) - slack for step in steps
+    }
+    assert set(found) == expected
+    assert sum(step.gain for step in best_way(found)) == pytest.approx(max(totals))
+    assert_complete(best_way(found), height, width)
