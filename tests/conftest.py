@@ -14,7 +14,17 @@ DATA = Path(os.environ.get("WEFT_DATA", TESTS.parents[1] / "shared" / "data"))
 
 # Tests under these paths start programs, train, export or draw; `make quick` leaves them out.
 SLOW = (
-    *("benchmarks/", "browser/", "fuzz/", "docs/test_commands", "docs/test_docs", "golden/", "parity/", "recipes/"),
+    *(
+        "benchmarks/",
+        "browser/",
+        "faults/",
+        "fuzz/",
+        "docs/test_commands",
+        "docs/test_docs",
+        "golden/",
+        "parity/",
+        "recipes/",
+    ),
     *(
         "unit/corpus/",
         "unit/models/",

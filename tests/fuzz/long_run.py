@@ -34,7 +34,7 @@ def main() -> int:
         workshop.make_graph_model(base / "graph")
         if options.training:
             workshop.make_torch_model(base / "torch")
-        _import_everything(training=options.training)
+        import_everything(training=options.training)
         return _run(options, Maker(base, training=options.training), base / "case")
 
 
@@ -49,7 +49,7 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _import_everything(*, training: bool) -> None:
+def import_everything(*, training: bool) -> None:
     """What is imported once is there in every forked process."""
     import fastapi  # noqa: F401
     import lxml.html  # noqa: F401

@@ -19,7 +19,7 @@ import signal
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
@@ -43,13 +43,14 @@ class Run:
 
 def try_case(case: Case, folder: Path, *, seconds: float) -> tuple[Run, list[str]]:
     """Run a case in an empty folder; returns what it did, and every breach of the rule."""
-    _lay_out(case, folder)
+    lay_out(case, folder)
     before = _contents(folder)
-    run = _forked(case, folder, seconds)
+    run = forked(case, folder, seconds=seconds)
     return run, list(_breaches(case, folder, before, run))
 
 
-def _lay_out(case: Case, folder: Path) -> None:
+def lay_out(case: Case, folder: Path) -> None:
+    """Put a case's files into an empty folder."""
     (folder / "folder").mkdir()
     for name, source in case.folders.items():
         copy_folder(source, folder / name)
@@ -63,14 +64,17 @@ def _contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def _forked(case: Case, folder: Path, seconds: float) -> Run:
+def forked(
+    case: Case, folder: Path, *, seconds: float, before: Callable[[], object] = int, after: Callable[[], object] = int
+) -> Run:
+    """Run a case in a process of its own, which calls `before` and `after` itself."""
     with tempfile.TemporaryDirectory() as place:
         streams = [Path(place) / name for name in ("stdin", "stdout", "stderr")]
         streams[0].write_bytes(case.stdin)
         sys.stdout.flush()
         child = os.fork()
         if child == 0:
-            _become(case, folder, streams)
+            _become(case, folder, streams, before, after)
         handle = os.pidfd_open(child)
         try:
             ended = bool(select.select([handle], [], [], seconds)[0])
@@ -83,7 +87,9 @@ def _forked(case: Case, folder: Path, seconds: float) -> Run:
         return Run(code, streams[1].read_bytes(), streams[2].read_text(errors="backslashreplace"))
 
 
-def _become(case: Case, folder: Path, streams: list[Path]) -> None:
+def _become(
+    case: Case, folder: Path, streams: list[Path], before: Callable[[], object], after: Callable[[], object]
+) -> None:
     """The forked process turns into `weft` with its own streams; it never returns."""
     code = 70
     try:
@@ -99,7 +105,9 @@ def _become(case: Case, folder: Path, streams: list[Path]) -> None:
         sys.stderr = io.TextIOWrapper(os.fdopen(2, "wb", 0), "utf-8", "backslashreplace", write_through=True)
         logging.getLogger("weft").handlers.clear()
         sys.argv = ["weft", *case.arguments]
+        before()
         code = _code_of_main()
+        after()
     except BaseException:
         traceback.print_exc()
     finally:

@@ -16,6 +16,7 @@ import numpy as np
 from weft.arrays import BoolArray, IntArray
 from weft.encoding.processes import ProcessBound
 from weft.encoding.stretches import Stretches, find_stretches
+from weft.errors import WeftError
 from weft.types import SentencePair, Words
 
 if TYPE_CHECKING:
@@ -241,6 +242,8 @@ class FastTokenizer(_WordTokenizer):
     def _special_tokens(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         encoding = self._tokenizer.encode(["a"], is_pretokenized=True)
         inside = [position for position, word in enumerate(encoding.word_ids) if word is not None]
+        if not inside:
+            raise WeftError("the model's tokenizer is damaged: it makes no token of the letter a.")
         return tuple(encoding.ids[: inside[0]]), tuple(encoding.ids[inside[-1] + 1 :])
 
     def _first_known(self, names: Sequence[str]) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 from weft.errors import MissingExtraError, SettingError, WeftError, first_line
 from weft.models.files import CONFIG_FILE, SETTINGS_FILE, TOKENIZER_FILE, WEIGHTS_INDEX_FILE, set_usual_permissions
 from weft.models.resolve import ModelSource, resolve_model
+from weft.text.files import files_moved_in, writes_explained
 from weft.text.json_objects import read_json_object
 
 _WEIGHTS_FILE = "model.safetensors"
@@ -47,17 +48,17 @@ def average(models: Sequence[str | Path], output: str | Path) -> None:
         _check_weights(source)
     for other in sources[1:]:
         _check_alike(sources[0], other)
-    folder.mkdir(parents=True, exist_ok=True)
-    _write_mean(sources, folder / _WEIGHTS_FILE)
-    first = sources[0].local_folder()
-    for path in first.iterdir():
-        if path.suffix in _COPIED and path.name not in _NOT_COPIED:
-            copyfile(path, folder / path.name)
-    settings = sources[0].settings
-    languages = dict.fromkeys(code for source in sources for code in source.settings.languages)
-    uncalibrated = replace(settings.extraction, calibration=None)
-    replace(settings, languages=tuple(languages), extraction=uncalibrated, export=None).write(folder)
-    set_usual_permissions(folder)
+    with writes_explained(folder), files_moved_in(folder) as partial:
+        _write_mean(sources, partial / _WEIGHTS_FILE)
+        first = sources[0].local_folder()
+        for path in first.iterdir():
+            if path.suffix in _COPIED and path.name not in _NOT_COPIED:
+                copyfile(path, partial / path.name)
+        settings = sources[0].settings
+        languages = dict.fromkeys(code for source in sources for code in source.settings.languages)
+        uncalibrated = replace(settings.extraction, calibration=None)
+        replace(settings, languages=tuple(languages), extraction=uncalibrated, export=None).write(partial)
+        set_usual_permissions(partial)
 
 
 def _check_output(folder: Path, sources: list[ModelSource]) -> None:

@@ -20,7 +20,7 @@ from weft.models.known import likely_layer
 from weft.models.resolve import resolve_model
 from weft.models.settings import ExportKind
 from weft.models.unpack import is_graph_only, unpack_model
-from weft.text.files import write_whole
+from weft.text.files import files_moved_in
 
 EMBEDDING_BITS = (4, 8)
 # The configuration lets the graph be turned into torch weights again.
@@ -75,16 +75,16 @@ def export_model(
     _shrink(graph, to, encoder, embedding_bits, text)
     packed = _packed(graph, source)
     _compare(packed, states, inputs, _LEAST_COSINE[to])
-    output.mkdir(parents=True, exist_ok=True)
-    write_whole(output / ONNX_FILE, packed)
-    for name in _COPIED:
-        if (source / name).is_file():
-            copyfile(source / name, output / name)
     if chosen != stored.layer:
         stored = replace(stored, extraction=stored.extraction.at_another_layer())
     special = len(encoder.tokenizer.prefix) + len(encoder.tokenizer.suffix)
     longest = stored.max_length or encoder.window + special
-    replace(stored, layer=chosen, max_length=longest, export=to).write(output)
+    with files_moved_in(output) as partial:
+        (partial / ONNX_FILE).write_bytes(packed)
+        for name in _COPIED:
+            if (source / name).is_file():
+                copyfile(source / name, partial / name)
+        replace(stored, layer=chosen, max_length=longest, export=to).write(partial)
 
 
 def _check(source: Path, output: Path, embedding_bits: int, to: ExportKind) -> None:

@@ -12,6 +12,7 @@ from weft.extraction.settings import ExtractionSettings
 from weft.models.files import ONNX_FILE, set_usual_permissions
 from weft.models.settings import ModelSettings
 from weft.models.unpack import torch_folder
+from weft.text.files import files_moved_in, writes_explained
 
 
 def save_model(folder: Path, encoder: Encoder, settings: ExtractionSettings) -> None:
@@ -29,15 +30,19 @@ def save_model(folder: Path, encoder: Encoder, settings: ExtractionSettings) -> 
         raise SettingError(f"a {type(encoder).__name__} has no model that could be saved.")
     if folder.exists() and not folder.is_dir():
         raise SettingError(f"{folder} is not a folder that can be written to.")
-    folder.mkdir(parents=True, exist_ok=True)
     source = Path(encoder.source)
-    if not folder.samefile(source):
-        for file in (torch_folder(source) if encoder.runs_in_torch else source).iterdir():
-            if file.is_file():
-                copyfile(file, folder / file.name)
-    if encoder.save_changes(folder):
-        (folder / ONNX_FILE).unlink(missing_ok=True)  # it was made from other weights, and would be loaded before them
-    set_usual_permissions(folder)
-    stored = ModelSettings.read(folder)
-    layer = stored.layer if encoder.layer is None else encoder.layer
-    replace(stored, layer=layer, joint=encoder.joint, extraction=settings).write(folder)
+    with writes_explained(folder), files_moved_in(folder) as partial:
+        in_place = folder.samefile(source) and not encoder.runs_in_torch
+        if not in_place:
+            for file in (torch_folder(source) if encoder.runs_in_torch else source).iterdir():
+                if file.is_file():
+                    copyfile(file, partial / file.name)
+        changed = encoder.save_changes(partial)
+        if changed:  # a graph was made from other weights, and would be loaded before them
+            (partial / ONNX_FILE).unlink(missing_ok=True)
+        stored = ModelSettings.read(folder if in_place else partial)
+        layer = stored.layer if encoder.layer is None else encoder.layer
+        replace(stored, layer=layer, joint=encoder.joint, extraction=settings).write(partial)
+        set_usual_permissions(partial)
+    if changed:
+        (folder / ONNX_FILE).unlink(missing_ok=True)

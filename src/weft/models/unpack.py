@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from weft.errors import MissingExtraError, WeftError
+from weft.errors import MissingExtraError, WeftError, first_line
 from weft.models.files import CONFIG_FILE, ONNX_FILE, has_graph, has_weights, set_usual_permissions
 from weft.models.settings import ModelSettings
+from weft.text.files import files_moved_in, writes_explained
 
 Array = npt.NDArray[Any]
 
@@ -57,7 +58,10 @@ def _tensors(folder: Path) -> dict[str, Any]:
         import torch
     except ImportError as error:
         raise MissingExtraError("torch", "Turning an ONNX graph into torch weights") from error
-    found = _weights(onnx.load(folder / ONNX_FILE).graph)
+    try:
+        found = list(_weights(onnx.load(folder / ONNX_FILE).graph))
+    except Exception as error:  # graphs of other programs lack one thing or another, and damaged ones any
+        raise WeftError(f"the graph in {folder} is none that weft has exported: {first_line(error)}") from error
     return {name: torch.from_numpy(value.copy()) for name, value in found}
 
 
@@ -67,15 +71,18 @@ def unpack_model(source: Path, output: Path) -> None:
         import transformers
     except ImportError as error:
         raise MissingExtraError("torch", "Turning an ONNX graph into torch weights") from error
-    from weft.encoding.torch import library_silence
+    from weft.encoding.torch import library_silence, load_config
 
     if not (source / CONFIG_FILE).is_file():
         raise WeftError(f"{source} has no {CONFIG_FILE}, without which its graph cannot be turned into torch weights.")
-    config = transformers.AutoConfig.from_pretrained(source)
+    config = load_config(source)
     settings = ModelSettings.read(source)
     config.num_hidden_layers = config.num_hidden_layers if settings.layer is None else settings.layer
     make: Any = transformers.AutoModel.from_config  # untyped there
-    model = make(config)
+    try:
+        model = make(config)
+    except Exception as error:  # each architecture has checks of its own
+        raise WeftError(f"{source / CONFIG_FILE} describes no model: {first_line(error)}") from error
     found = _tensors(source) if config.model_type == "bert" else {}
     expected = model.state_dict()
     missing = [name for name in expected if name not in found and not name.startswith("pooler.")]
@@ -84,14 +91,14 @@ def unpack_model(source: Path, output: Path) -> None:
             f"the graph in {source} is not the BERT of its {CONFIG_FILE}, and cannot be turned into torch weights."
         )
     model.load_state_dict(found, strict=False)
-    output.mkdir(parents=True, exist_ok=True)
-    with library_silence():
-        model.save_pretrained(output)
-    for name in _COPIED:
-        if (source / name).is_file():
-            copyfile(source / name, output / name)
-    set_usual_permissions(output)
-    replace(settings, export=None).write(output)
+    with writes_explained(output), files_moved_in(output) as partial:
+        with library_silence():
+            model.save_pretrained(partial)
+        for name in _COPIED:
+            if (source / name).is_file():
+                copyfile(source / name, partial / name)
+        replace(settings, export=None).write(partial)
+        set_usual_permissions(partial)
 
 
 def _weights(graph: Any) -> Iterator[tuple[str, Array]]:

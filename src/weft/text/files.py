@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from weft.errors import WeftError, first_line
 from weft.text.lines import zstandard
 
 Write = Callable[[bytes], object]
@@ -119,6 +120,17 @@ class WholeFolder:
         """Remove what is not needed, or could not be written."""
         for unused in (self.partial, self._old):
             shutil.rmtree(unused, ignore_errors=True)
+
+
+@contextmanager
+def writes_explained(path: Path) -> Iterator[None]:
+    """Libraries that write for us have errors of their own for a full disk: here they become a sentence."""
+    try:
+        yield
+    except (OSError, WeftError):
+        raise
+    except Exception as error:
+        raise WeftError(f"{path} could not be written: {first_line(error)}") from error
 
 
 @contextmanager

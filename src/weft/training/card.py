@@ -7,7 +7,7 @@ from typing import Any
 
 from weft.encoding.torch import library_silence
 from weft.models.settings import ModelSettings
-from weft.text.files import files_moved_in
+from weft.text.files import files_moved_in, writes_explained
 from weft.training.checkpoints import Progress
 from weft.training.config import TrainingConfig
 from weft.training.model import TrainableEncoder
@@ -28,7 +28,7 @@ def save_trained(
 
     Everything is written elsewhere first and then moved, so that a kill does not leave half a model.
     """
-    with files_moved_in(folder) as partial:
+    with writes_explained(folder), files_moved_in(folder) as partial:
         library: Any = model.library
         with library_silence():
             library.save_pretrained(partial)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from accelerate import Accelerator
 
-from weft.text.files import WholeFolder
+from weft.text.files import WholeFolder, writes_explained
 
 _STATE = "state.json"
 # It remarks on tied weights at every checkpoint, and ties them again when it reads one.
@@ -59,7 +59,8 @@ def save(accelerator: Accelerator, folder: Path, progress: Progress, *, keep: in
     if accelerator.is_main_process:
         whole.begin()
     accelerator.wait_for_everyone()
-    accelerator.save_state(str(whole.partial))
+    with writes_explained(whole.partial):
+        accelerator.save_state(str(whole.partial))
     accelerator.wait_for_everyone()
     if accelerator.is_main_process:
         (whole.partial / _STATE).write_text(json.dumps(asdict(progress)) + "\n", encoding="utf-8")

@@ -5,13 +5,14 @@ import pickle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, normalizers
 from transformers import PreTrainedTokenizerFast
 
 from models import word_piece_tokenizer
 from strategies import sentences
 from weft.encoding.subwords import FastTokenizer, WordByWordTokenizer, unknown_words
 from weft.encoding.windows import windows
+from weft.errors import WeftError
 
 LIBRARY = word_piece_tokenizer()
 FAST = FastTokenizer(LIBRARY)
@@ -132,3 +133,10 @@ def test_subwords_come_from_the_window_where_they_are_most_central(length, size)
 
 def test_a_sentence_that_fits_is_one_window():
     assert windows(512, 512) == [(0, 512, 0, 512)]
+
+
+def test_a_tokenizer_that_makes_nothing_of_letters_is_a_sentence():
+    library = word_piece_tokenizer()
+    library.normalizer = normalizers.Replace("a", "")
+    with pytest.raises(WeftError, match="no token of the letter a"):
+        FastTokenizer(library)

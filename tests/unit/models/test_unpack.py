@@ -8,6 +8,7 @@ import pytest
 import torch
 import transformers
 
+from fuzz.workshop import make_graph_model
 from models import SENTENCES, encode
 from weft import Aligner
 from weft.encoding.bert import BertEncoder, read_bert
@@ -93,3 +94,26 @@ def test_what_cannot_be_unpacked_is_said(tiny_bert, tiny_onnx, tmp_path):
     with pytest.raises(WeftError, match=r"is not the BERT of its config\.json"):
         unpack_model(other, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"model_type": "bert", "hidden_size": 8}, "describes no model: The hidden size"),
+        ({"model_type": "bert", "hidden_size": 12, "vocab_size": 5}, "is no BERT as its config.json has it"),
+    ],
+)
+def test_graphs_that_weft_has_not_exported_are_a_sentence(tmp_path, config, message):
+    folder = make_graph_model(tmp_path / "graph")
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(WeftError, match=message):
+        export_model(folder, tmp_path / "out", to=ExportKind.TORCH)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_damaged_graph_is_a_sentence(tmp_path):
+    folder = make_graph_model(tmp_path / "graph")
+    (folder / "model.onnx").write_bytes(b"\x08\x09nothing")
+    (folder / "config.json").write_text(json.dumps({"model_type": "bert", "hidden_size": 12}))
+    with pytest.raises(WeftError, match="none that weft has exported"):
+        export_model(folder, tmp_path / "out", to=ExportKind.TORCH)

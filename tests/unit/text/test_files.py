@@ -8,7 +8,17 @@ from contextlib import suppress
 
 import pytest
 
-from weft.text.files import WholeFile, blocks, checksum, compressed, whole_file, whole_folder, write_whole
+from weft.errors import WeftError
+from weft.text.files import (
+    WholeFile,
+    blocks,
+    checksum,
+    compressed,
+    whole_file,
+    whole_folder,
+    write_whole,
+    writes_explained,
+)
 from weft.text.lines import read_lines
 
 
@@ -86,6 +96,17 @@ def test_a_folder_is_replaced_whole_or_not_at_all(tmp_path):
         (partial / "three").write_text("3")
     assert [file.name for file in path.iterdir()] == ["three"]
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_libraries_say_of_a_full_disk_is_a_sentence(tmp_path):
+    for error in (OSError(errno.ENOSPC, "full"), WeftError("a sentence.")):
+        with pytest.raises(type(error)), writes_explained(tmp_path):
+            raise error
+    with (
+        pytest.raises(WeftError, match="model could not be written: I/O error: No space left"),
+        writes_explained(tmp_path / "model"),
+    ):
+        raise RuntimeError("I/O error: No space left on device\nand more")
 
 
 @pytest.mark.parametrize("ending", ["", ".gz", ".xz", ".zst"])
