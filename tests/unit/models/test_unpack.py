@@ -86,7 +86,7 @@ def test_what_cannot_be_unpacked_is_said(tiny_bert, tiny_onnx, tmp_path):
     with pytest.raises(WeftError, match="or has them already"):
         export_model(tiny_bert, tmp_path / "out", to=ExportKind.TORCH)
     export_model(tiny_bert, tmp_path / "graph", layer=2)
-    with pytest.raises(WeftError, match="--to torch turns it back"):
+    with pytest.raises(WeftError, match="to turn it back into weights"):
         export_model(tmp_path / "graph", tmp_path / "out")
     other = shutil.copytree(tmp_path / "graph", tmp_path / "other")
     config = json.loads((other / "config.json").read_text())
