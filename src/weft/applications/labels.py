@@ -17,7 +17,7 @@ from weft.applications.tagging import BAD_MARKUP, project_markup, read_markup
 from weft.errors import FormatError
 from weft.extraction.scores import Scores
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_two_together
-from weft.text.pairs import PairFormat
+from weft.text.pairs import PairReader
 from weft.text.segment import Segmenter
 from weft.types import Alignment, SentencePair
 
@@ -147,14 +147,15 @@ def project_records(projector: Projector, path: FilePath, unit: Unit) -> Iterato
         yield write_spans(record, runs, labelled=projector.labelled, unit=unit) + "\n"
 
 
-def project_tags(projector: Projector, path: FilePath, other: FilePath | None, format: PairFormat) -> Iterator[str]:
+def project_tags(projector: Projector, path: FilePath, other: FilePath | None, reader: PairReader) -> Iterator[str]:
     """The other side's text with the tags in it."""
     if other is not None and projector.reverse:
         path, other = other, path  # files are named labels first, links and pairs source first
     records = read_markup(
         path,
         other,
-        format=format,
+        format=reader.format,
+        fields=reader.fields,
         labelled=projector.labelled,
         segmenters=projector.segmenters,
         on_error=projector.on_error,

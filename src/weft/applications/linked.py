@@ -6,11 +6,11 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from weft.errors import SettingError
 from weft.extraction.scores import Scores
-from weft.models.languages import unknown_words_remark
+from weft.models.languages import unknown_languages, unknown_words_remark
 from weft.text.gold import check_range
 from weft.text.lines import FilePath, display_name, read_two_together
 from weft.text.links import LinkFormat, read_numbered_links
@@ -34,25 +34,36 @@ class LinkFile:
 
 
 def link_source(
-    links: FilePath | None, *, base: int, model: str | None, layer: int | None, device: str
+    links: FilePath | None,
+    *,
+    base: int,
+    languages: tuple[str | None, str | None] = (None, None),
+    model: str | None = None,
+    device: str = "auto",
+    **settings: Any,
 ) -> LinkFile | Aligner:
     """The file that holds the links, or an aligner that finds them.
 
     Args:
         links: the file, if there is one.
         base: the number of the first word in it.
+        languages: codes of the two languages, where they are known; one that the model lacks is logged.
         model: the model that aligns if there is no file; None for the built-in one.
-        layer: its layer.
         device: where it runs.
+        settings: what `Aligner.from_pretrained` takes besides: `layer`, `method`, `threshold`.
     """
     if links is not None:
-        if model is not None or layer is not None:
-            raise SettingError("`links` names a file that has the links; leave out `model` and `layer`, or `links`.")
+        given = [f"`{name}`" for name, value in {"model": model, **settings}.items() if value is not None]
+        if given:
+            raise SettingError(f"`links` names a file that has the links; leave out {' and '.join(given)}, or `links`.")
         return LinkFile(links, base=base)
     from weft.aligner import Aligner
     from weft.models.known import DEFAULT_MODEL
 
-    return Aligner.from_pretrained(DEFAULT_MODEL if model is None else model, layer=layer, device=device)
+    aligner = Aligner.from_pretrained(DEFAULT_MODEL if model is None else model, device=device, **settings)
+    for remark in unknown_languages(aligner.languages, *languages):
+        logger.warning("%s", remark)
+    return aligner
 
 
 def with_links(

@@ -16,8 +16,9 @@ from weft.applications.placeholders import keep_placeholders, placeholders_whole
 from weft.applications.projection import Gaps, Projected, Reason, Run, Span, project_spans
 from weft.applications.remapping import places, remap
 from weft.applications.spans import split_at_blanks, words_in
+from weft.text.fields import PairFields
 from weft.text.lines import FilePath, OnError
-from weft.text.pairs import NOTHING, PairFormat, read_texts
+from weft.text.pairs import NOTHING, PLAIN, PairFormat, read_texts
 from weft.text.segment import Segmented, Segmenter
 from weft.types import Alignment, SentencePair
 
@@ -81,12 +82,13 @@ def read_markup(
     target: FilePath | None = None,
     *,
     format: PairFormat | str = PairFormat.AUTO,
+    fields: PairFields = PLAIN,
     labelled: str = "source",
     segmenters: tuple[Segmenter, Segmenter] = (split_at_blanks, split_at_blanks),
     on_error: OnError | None = None,
 ) -> Iterator[MarkupRecord]:
     """Stream sentence pairs of which one side, `labelled`, holds tags; bad lines are treated as `read_pairs` does."""
-    for sides in read_texts(path, target, format=format, on_error=on_error):
+    for sides in read_texts(path, target, format=format, fields=fields, on_error=on_error):
         if sides is None:
             yield BAD_MARKUP
             continue

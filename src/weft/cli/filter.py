@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from functools import partial
 from typing import Annotated
 
 import typer
 
 from weft.cli.badlines import BadLines
+from weft.cli.groups import AligningOptions, TextOptions, expanded
 from weft.cli.linked import (
-    AlignModelOption,
     InputArgument,
     LinksBaseOption,
     LinksOption,
     TargetArgument,
     linked_input,
 )
-from weft.cli.options import OUTPUT, DeviceOption, InputFormatOption, LayerOption, OutputOption, StrictOption
+from weft.cli.options import OUTPUT, OutputOption, StrictOption
 from weft.cli.output import on_screen, open_output, say
 from weft.cli.progress import counted
 from weft.errors import SettingError
 from weft.text.lines import FilePath, display_name, read_lines, read_together
-from weft.text.pairs import NOTHING, PairFormat
+from weft.text.pairs import NOTHING
 
 _KEEP = "What to keep (one of these)"
 Verdicts = Iterable[tuple[float, bool]]
 
 
+@expanded
 def filter_pairs(
     input: InputArgument = "-",
     target: TargetArgument = None,
@@ -59,11 +59,9 @@ def filter_pairs(
         str | None,
         typer.Option(metavar="FILE", help="Write score and verdict of every line of INPUT.", rich_help_panel=OUTPUT),
     ] = None,
-    input_format: InputFormatOption = PairFormat.AUTO,
+    text: TextOptions = TextOptions(),  # noqa: B008 - it is frozen
     links_base: LinksBaseOption = 0,
-    model: AlignModelOption = None,
-    layer: LayerOption = None,
-    device: DeviceOption = "auto",
+    aligning: AligningOptions = AligningOptions(),  # noqa: B008
     strict: StrictOption = False,
 ) -> None:
     """Drop sentence pairs that are not translations.
@@ -73,7 +71,6 @@ def filter_pairs(
     Example: weft filter pairs.txt --links pairs.links --keep 0.9 > clean.txt
     """
     from weft.applications.filtering import BAD, keep_above, keep_share, pair_score
-    from weft.applications.linked import link_source
 
     _check(keep, min_score, target, target_output, [output, target_output, report])
     bad_lines = BadLines("It is dropped.", strict=strict)
@@ -81,8 +78,9 @@ def filter_pairs(
         given = stack.enter_context(
             linked_input(
                 *(input, target, links),
-                source=partial(link_source, base=links_base, model=model, layer=layer, device=device),
-                format=input_format,
+                base=links_base,
+                aligning=aligning,
+                text=text,
                 bad_lines=bad_lines,
                 twice=True,
                 calibrated=True,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from functools import partial
 from os import makedirs
 from os.path import join
 from typing import TYPE_CHECKING, Annotated
@@ -13,20 +12,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weft.cli.badlines import BadLines
+from weft.cli.groups import AligningOptions, TextOptions, expanded
 from weft.cli.linked import (
-    AlignModelOption,
     InputArgument,
     LinksBaseOption,
     LinksOption,
     TargetArgument,
     linked_input,
 )
-from weft.cli.options import OUTPUT, DeviceOption, InputFormatOption, LayerOption, OutputOption, StrictOption
+from weft.cli.options import OUTPUT, OutputOption, StrictOption
 from weft.cli.output import write_lines
 from weft.cli.progress import counted
 from weft.errors import SettingError
 from weft.text.lines import FilePath
-from weft.text.pairs import PairFormat, read_pairs
+from weft.text.pairs import PairReader
 from weft.types import SentencePair
 
 if TYPE_CHECKING:
@@ -43,6 +42,7 @@ class LexiconFormat(StrEnum):
     JSONL = "jsonl"
 
 
+@expanded
 def lexicon(
     input: InputArgument = "-",
     target: TargetArgument = None,
@@ -91,11 +91,9 @@ def lexicon(
         ),
     ] = None,
     format: Annotated[LexiconFormat, typer.Option(help="Output format.", rich_help_panel=OUTPUT)] = LexiconFormat.TSV,
-    input_format: InputFormatOption = PairFormat.AUTO,
+    text: TextOptions = TextOptions(),  # noqa: B008 - it is frozen
     links_base: LinksBaseOption = 0,
-    model: AlignModelOption = None,
-    layer: LayerOption = None,
-    device: DeviceOption = "auto",
+    aligning: AligningOptions = AligningOptions(),  # noqa: B008
     strict: StrictOption = False,
 ) -> None:
     """Build a lexicon of the words that translate each other.
@@ -105,7 +103,6 @@ def lexicon(
     Example: weft lexicon pairs.txt --links pairs.links --min-count 2
     """
     from weft.applications.lexicon import Lexicon
-    from weft.applications.linked import link_source
     from weft.applications.remapping import in_pieces, sentencepieces
 
     cut = (sentencepieces(source_spm) if source_spm else None, sentencepieces(target_spm) if target_spm else None)
@@ -114,9 +111,8 @@ def lexicon(
     if marian is not None:
         makedirs(marian, exist_ok=True)
     bad_lines = BadLines("It is left out.", strict=strict)
-    source = partial(link_source, base=links_base, model=model, layer=layer, device=device)
     with linked_input(
-        input, target, links, source=source, format=input_format, bad_lines=bad_lines, twice=examples
+        *(input, target, links), base=links_base, aligning=aligning, text=text, bad_lines=bad_lines, twice=examples
     ) as given:
         counts = Lexicon(lowercase=lowercase)
         for line, (pair, alignment) in enumerate(counted(given.pairs, "pairs", quiet=False), start=1):
@@ -131,16 +127,16 @@ def lexicon(
         shown: dict[int, SentencePair] = {}
         if examples:
             entries = list(entries)
-            shown = _sentences({entry.line for entry in entries}, given.sentences, given.others, input_format)
+            shown = _sentences({entry.line for entry in entries}, given.sentences, given.others, text.reader())
         write_lines(output, _lines(entries, shown, format))
     bad_lines.summarise()
 
 
 def _sentences(
-    wanted: set[int], path: FilePath, target: FilePath | None, format: PairFormat
+    wanted: set[int], path: FilePath, target: FilePath | None, reader: PairReader
 ) -> dict[int, SentencePair]:
     """The examples themselves; only lines that some entry points to are kept."""
-    pairs = read_pairs(path, target, format=format, on_error=lambda error: None)
+    pairs = reader.pairs(path, target, on_error=lambda error: None)
     return {line: pair for line, pair in enumerate(pairs, start=1) if line in wanted}
 
 

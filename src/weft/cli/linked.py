@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from os import stat
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 
 from weft.cli.badlines import BadLines
-from weft.cli.options import LINKS, MODEL
+from weft.cli.groups import AligningOptions, TextOptions
+from weft.cli.options import LINKS
 from weft.cli.output import only_one_stdin
 from weft.text.lines import FilePath, display_name, rereadable
-from weft.text.pairs import PairFormat, read_pairs
 from weft.types import Alignment, SentencePair
-
-if TYPE_CHECKING:
-    from weft.aligner import Aligner
-    from weft.applications.linked import LinkFile
 
 InputArgument = Annotated[str, typer.Argument(metavar="INPUT", help="Sentence pairs, or the source side; - is stdin.")]
 TargetArgument = Annotated[str | None, typer.Argument(metavar="TARGET", help="The target side, one sentence per line.")]
@@ -35,16 +31,6 @@ LinksOption = Annotated[
 LinksBaseOption = Annotated[
     int,
     typer.Option(min=0, max=1, metavar="0|1", help="Number of the first word in the links.", rich_help_panel=LINKS),
-]
-AlignModelOption = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        metavar="NAME",
-        help="Model that finds the links if there are no --links.",
-        show_default="weft-mini",
-        rich_help_panel=MODEL,
-    ),
 ]
 
 
@@ -85,8 +71,9 @@ def linked_input(
     target: str | None,
     links: str | None,
     *,
-    source: Callable[[FilePath | None], LinkFile | Aligner],
-    format: PairFormat,
+    base: int,
+    aligning: AligningOptions,
+    text: TextOptions,
     bad_lines: BadLines,
     twice: bool = False,
     calibrated: bool = False,
@@ -97,18 +84,21 @@ def linked_input(
         input: the sentence pairs.
         target: the target side, if pairs are in two files.
         links: the links; the same name as `input` means that its records hold both.
-        source: where links come from, given the file of links.
-        format: how a line holds its pair.
+        base: the number of the first word in the links.
+        aligning: which model finds links, and how, where there is no file of them.
+        text: how the text is read.
         bad_lines: told of each line that holds no pair.
         twice: whether the caller reads the sentences more than once.
         calibrated: ask an aligner for probabilities too.
     """
-    from weft.applications.linked import with_links
+    from weft.applications.linked import link_source, with_links
     from weft.extraction.scores import Scores
 
+    reader = text.reader()
     with opened(input, target, links, twice=twice) as (sentences, others, link_file):
+        source = link_source(link_file, base=base, languages=text.languages, **aligning.as_settings())
         name = display_name(sentences)
-        pairs = bad_lines.watching(read_pairs(sentences, others, format=format, on_error=bad_lines), name)
+        pairs = bad_lines.watching(reader.pairs(sentences, others, on_error=bad_lines), name)
         scores = Scores.CALIBRATED if calibrated else Scores.NONE
-        joined = with_links(pairs, lambda pair: pair, source(link_file), name=name, scores=scores)
+        joined = with_links(pairs, lambda pair: pair, source, name=name, scores=scores)
         yield LinkedInput(sentences, others, joined)

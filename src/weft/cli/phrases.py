@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from typing import Annotated
 
 import typer
 
 from weft.cli.badlines import BadLines
-from weft.cli.linked import (
-    AlignModelOption,
-    InputArgument,
-    LinksBaseOption,
-    LinksOption,
-    TargetArgument,
-    linked_input,
-)
-from weft.cli.options import DeviceOption, InputFormatOption, LayerOption, OutputOption, StrictOption
+from weft.cli.groups import AligningOptions, TextOptions, expanded
+from weft.cli.linked import InputArgument, LinksBaseOption, LinksOption, TargetArgument, linked_input
+from weft.cli.options import OutputOption, StrictOption
 from weft.cli.output import write_lines
 from weft.cli.progress import counted
 from weft.errors import FormatError
 from weft.text.json_objects import shorten
 from weft.text.lines import display_name
-from weft.text.pairs import NOTHING, PairFormat
+from weft.text.pairs import NOTHING
 from weft.types import Alignment, SentencePair
 
 _ENTRIES = "Entries"
 
 
+@expanded
 def phrases(
     input: InputArgument = "-",
     target: TargetArgument = None,
@@ -43,11 +37,9 @@ def phrases(
             min=1, metavar="N", help="Leave out phrase pairs that occur fewer than N times.", rich_help_panel=_ENTRIES
         ),
     ] = 1,
-    input_format: InputFormatOption = PairFormat.AUTO,
+    text: TextOptions = TextOptions(),  # noqa: B008 - it is frozen
     links_base: LinksBaseOption = 0,
-    model: AlignModelOption = None,
-    layer: LayerOption = None,
-    device: DeviceOption = "auto",
+    aligning: AligningOptions = AligningOptions(),  # noqa: B008
     strict: StrictOption = False,
 ) -> None:
     """Extract phrase pairs into a Moses phrase table.
@@ -56,12 +48,12 @@ def phrases(
 
     Example: weft phrases pairs.txt --links pairs.links --max-length 5 -o phrase-table.gz
     """
-    from weft.applications.linked import link_source
     from weft.applications.phrases import PhraseTable
 
     bad_lines = BadLines("It is left out.", strict=strict)
-    source = partial(link_source, base=links_base, model=model, layer=layer, device=device)
-    with linked_input(input, target, links, source=source, format=input_format, bad_lines=bad_lines) as given:
+    with linked_input(
+        input, target, links, base=links_base, aligning=aligning, text=text, bad_lines=bad_lines
+    ) as given:
         fit = _fit(counted(given.pairs, "pairs", quiet=False), display_name(given.sentences), bad_lines)
         table = PhraseTable(max_length=max_length, min_count=min_count)
         write_lines(output, (entry.moses() + "\n" for entry in table.entries(fit)))

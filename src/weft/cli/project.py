@@ -12,27 +12,13 @@ from weft.applications.columns import Scheme
 from weft.applications.projection import Gaps
 from weft.applications.spans import Unit
 from weft.cli.badlines import BadLines
-from weft.cli.linked import (
-    AlignModelOption,
-    LinksBaseOption,
-    LinksOption,
-    opened,
-)
-from weft.cli.options import (
-    OUTPUT,
-    TEXT,
-    DeviceOption,
-    LayerOption,
-    OutputOption,
-    RawOption,
-    SourceLanguageOption,
-    StrictOption,
-    TargetLanguageOption,
-)
+from weft.cli.groups import AligningOptions, TextOptions, expanded
+from weft.cli.linked import LinksBaseOption, LinksOption, opened
+from weft.cli.options import OUTPUT, OutputOption, StrictOption
 from weft.cli.output import on_screen, open_output, say, write_lines
 from weft.cli.progress import counted
 from weft.errors import SettingError
-from weft.text.pairs import PairFormat
+from weft.text.fields import PairFields
 
 if TYPE_CHECKING:
     from weft.applications.labels import Listing
@@ -50,6 +36,7 @@ class LabelFormat(StrEnum):
     DOCUMENT = "document"
 
 
+@expanded
 def project(
     labels: Annotated[
         str, typer.Argument(metavar="LABELS", help="The labelled sentences, or a document; - is stdin.")
@@ -116,16 +103,9 @@ def project(
     unit: Annotated[
         Unit, typer.Option("--spans", help="jsonl: what span offsets count.", rich_help_panel=_LABELS)
     ] = Unit.AUTO,
-    input_format: Annotated[
-        PairFormat, typer.Option(help="markup: format of the pairs.", rich_help_panel=TEXT)
-    ] = PairFormat.AUTO,
-    raw: RawOption = False,
-    source_language: SourceLanguageOption = None,
-    target_language: TargetLanguageOption = None,
+    text: TextOptions = TextOptions(),  # noqa: B008 - it is frozen
     links_base: LinksBaseOption = 0,
-    model: AlignModelOption = None,
-    layer: LayerOption = None,
-    device: DeviceOption = "auto",
+    aligning: AligningOptions = AligningOptions(),  # noqa: B008
     strict: StrictOption = False,
 ) -> None:
     """Carry labels, or a document's formatting, to its translation.
@@ -145,12 +125,13 @@ def project(
             raise SettingError(f"a document's name ends in one of {', '.join(FORMATS)}.")
         if reverse:
             raise SettingError("--reverse does not work with documents.")
-        links_from = (links, links_base, model, layer, device)
-        _project_document(
-            (labels, target), output, report, links_from, (source_language, target_language), gaps, max_gap, segments
-        )
+        links_from = (links, links_base, aligning)
+        _project_document((labels, target), output, report, links_from, text.languages, gaps, max_gap, segments)
         return
-    _check(format, target, segments=segments, languages_without_raw=bool(source_language or target_language) > raw)
+    _check(format, target, segments=segments, languages_without_raw=any(text.languages) > text.raw)
+    reader = text.reader()
+    if format is not LabelFormat.MARKUP and reader.fields != PairFields():
+        raise SettingError("fields and columns are those of sentence pairs; they need --from markup.")
     from weft.applications.labels import Listing, Projector, project_columns, project_records, project_tags
     from weft.applications.linked import link_source
 
@@ -160,8 +141,8 @@ def project(
         write = stack.enter_context(open_output(report)) if report is not None else None
         listing = Listing(write)
         projector = Projector(
-            links=link_source(link_file, base=links_base, model=model, layer=layer, device=device),
-            segmenters=_segmenters(raw, source_language, target_language),
+            links=link_source(link_file, base=links_base, languages=text.languages, **aligning.as_settings()),
+            segmenters=_segmenters(text.raw, *text.languages),
             gaps=gaps or (Gaps.DENSE if format is LabelFormat.MARKUP else Gaps.FILL),
             max_gap=max_gap,
             reverse=reverse,
@@ -174,7 +155,7 @@ def project(
         elif format is LabelFormat.JSONL:
             lines = project_records(projector, sentences, unit)
         else:
-            lines = project_tags(projector, sentences, others, input_format)
+            lines = project_tags(projector, sentences, others, reader)
         write_lines(output, counted(lines, "sentences", quiet=on_screen(output)))
     bad_lines.summarise()
     _summarise(listing, report)
@@ -200,7 +181,7 @@ def _project_document(
     paths: tuple[str, str | None],
     output: str,
     report: str | None,
-    links_from: tuple[str | None, int, str | None, int | None, str],
+    links_from: tuple[str | None, int, AligningOptions],
     codes: tuple[str | None, str | None],
     gaps: Gaps | None,
     max_gap: int,
@@ -215,7 +196,7 @@ def _project_document(
     if segments:
         write_lines(output, (f"{segment.text}\n" for segment in document.segments))
         return
-    links, base, model, layer, device = links_from
+    links, base, aligning = links_from
     with ExitStack() as stack:
         _, other, link_file = stack.enter_context(opened(*paths, links))
         translation = None if other is None else read_translation(other, languages)
@@ -224,7 +205,7 @@ def _project_document(
         written = project_document(
             document,
             translation,
-            link_source(link_file, base=base, model=model, layer=layer, device=device),
+            link_source(link_file, base=base, languages=codes, **aligning.as_settings()),
             name=paths[0],
             languages=languages,
             gaps=gaps or Gaps.DENSE,

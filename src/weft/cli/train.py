@@ -7,11 +7,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from weft.cli.options import MODEL, OUTPUT, RawOption, SourceLanguageOption, TargetLanguageOption
+from weft.cli.groups import TextOptions, expanded
+from weft.cli.options import MODEL, OUTPUT
 from weft.cli.output import say
 from weft.errors import MissingExtraError, SettingError
 
@@ -24,6 +26,7 @@ _DATA = "Data"
 _NEW_PIECES = 3000
 
 
+@expanded
 def train(
     corpora: Annotated[
         list[str] | None, typer.Argument(metavar="CORPUS", help="Files of sentence pairs in any format.")
@@ -86,9 +89,7 @@ def train(
             rich_help_panel=MODEL,
         ),
     ] = False,
-    raw: RawOption = False,
-    source_language: SourceLanguageOption = None,
-    target_language: TargetLanguageOption = None,
+    text: TextOptions = TextOptions(),  # noqa: B008 - it is frozen
     layer: Annotated[
         int | None,
         typer.Option(
@@ -142,7 +143,7 @@ def train(
         "output": output,
         "model": model,
         "objectives": objectives.split(",") if objectives else None,
-        "corpora": _corpora(corpora or [], links or [], raw, source_language, target_language) or None,
+        "corpora": _corpora(corpora or [], links or [], text) or None,
         "teacher": teacher,
         "extend_vocabulary": _NEW_PIECES if extend_vocabulary else None,
         "dev": dev or None,
@@ -184,14 +185,12 @@ def _say_result(progress: Progress, by_dev: bool) -> None:
         say(f"{judge}: {progress.before:.2f} before, {progress.best:.2f} after (step {progress.best_step:,}).")
 
 
-def _corpora(
-    paths: list[str], links: list[str], raw: bool, source_language: str | None, target_language: str | None
-) -> list[dict[str, Any]]:
+def _corpora(paths: list[str], links: list[str], text: TextOptions) -> list[dict[str, Any]]:
     if len(links) > len(paths):
         raise SettingError(f"there are {len(links)} files of links for {len(paths)} corpora.")
-    if not raw and (source_language or target_language):
+    if not text.raw and any(text.languages):
         raise SettingError("--source-language and --target-language need --raw.")
-    alike = {"raw": raw, "source_language": source_language, "target_language": target_language}
+    alike = {**asdict(text), "input_format": str(text.input_format)}
     return [
         {"path": path, "links": links[number] if number < len(links) else None, **alike}
         for number, path in enumerate(paths)

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from weft.cli.badlines import BadLines
+from weft.cli.groups import TextOptions, expanded
 from weft.cli.options import (
     LINKS,
     MODEL,
     OUTPUT,
     TEXT,
     DeviceOption,
-    InputFormatOption,
     LayersOption,
     MethodOption,
     OutputOption,
@@ -28,7 +29,7 @@ from weft.cli.output import only_one_stdin, open_output, say
 from weft.cli.score import GoldBase
 from weft.errors import SettingError, WeftError
 from weft.text.lines import rereadable
-from weft.text.pairs import PairFormat
+from weft.text.pairs import PairReader
 
 if TYPE_CHECKING:
     from weft.aligner import Aligner
@@ -56,15 +57,21 @@ _ENDINGS = {
     ".tex": "tikz",
     ".tikz": "tikz",
     ".csv": "csv",
+    ".txt": "text",
+    "": "text",
 }
 _OF_ONE_PAIR = (ViewFormat.SVG, ViewFormat.PNG, ViewFormat.TIKZ)
 
 
+@expanded
 def view(
     input: Annotated[
         str, typer.Argument(metavar="INPUT", help="Sentence pairs, or the source side; - is stdin.")
     ] = "-",
-    links: Annotated[list[str] | None, typer.Argument(metavar="LINKS", help="Links of one or two systems.")] = None,
+    links: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="LINKS", help="Links of one or two systems, after the target side if INPUT lacks it."),
+    ] = None,
     output: OutputOption = "-",
     target: Annotated[
         str | None,
@@ -111,7 +118,7 @@ def view(
     device: DeviceOption = "auto",
     method: MethodOption = None,
     threshold: ThresholdOption = None,
-    input_format: InputFormatOption = PairFormat.AUTO,
+    reading: TextOptions = TextOptions(),  # noqa: B008 - it is frozen
     gold_base: Annotated[
         GoldBase, typer.Option(help="Number of the first word in GOLD.", rich_help_panel=LINKS)
     ] = GoldBase.AUTO,
@@ -130,17 +137,19 @@ def view(
     """
     only_one_stdin(input, target, gold, *(links or []))
     wanted = _format(output, format, text, similarity)
+    reader = reading.reader()
+    target, links = _sides(input, target, links or [], reader)
     models = _models(model, layer, links, similarity)
     lines = range(pair - 1, pair) if pair else range(limit)
     base = None if gold_base is GoldBase.AUTO else int(gold_base)
-    comparison = _read(input, target, links or [], gold, models, lines, input_format, base, system_base)
+    comparison = _read(input, target, links, gold, models, lines, reader, base, system_base)
     if not comparison.pairs:
         raise WeftError(f"there is no pair {pair} in {input}." if pair else f"{input} holds no pairs to show.")
     if comparison.cut and not pair:
         say(f"the first {limit:,} lines are shown; use --limit to change that.")
     if not comparison.systems and not models:
         models = [Model(_DEFAULT_MODEL, None)]
-    aligners = [_aligner(chosen, device, method, threshold) for chosen in models]
+    aligners = [_aligner(chosen, device, method, threshold, reading.languages) for chosen in models]
     _write(output, _with_models(comparison, models, aligners, similarity), wanted, title)
 
 
@@ -151,14 +160,34 @@ class Model(NamedTuple):
     layer: int | None
 
 
+def _sides(input: str, target: str | None, links: list[str], reader: PairReader) -> tuple[str | None, list[str]]:
+    """The target side and the links: after a file of source sentences the first name is that of the target side."""
+    from weft.viewing.reading import holds_pairs
+
+    if target is not None or not links or not os.path.isfile(input) or holds_pairs(input, reader):
+        return target, links
+    return links[0], links[1:]
+
+
 def _format(output: str, format: ViewFormat | None, text: bool, similarity: bool) -> ViewFormat:
     """What was asked for, or what the output's name ends in, or text."""
     if text and format not in (None, ViewFormat.TEXT):
         raise SettingError(f"--text and --format {format} contradict each other.")
-    wanted = ViewFormat.TEXT if text else format or ViewFormat(_ENDINGS.get(os.path.splitext(output)[1], "text"))
+    wanted = ViewFormat.TEXT if text else format or _format_by_name(output)
     if similarity and wanted not in (ViewFormat.HTML, ViewFormat.SVG, ViewFormat.PNG):
         raise SettingError("--similarity draws a page or a picture: name an output that ends in .html, .svg or .png.")
     return wanted
+
+
+def _format_by_name(output: str) -> ViewFormat:
+    """What the output's name ends in; a name without an ending is text."""
+    name, ending = os.path.splitext(output)
+    if ending in (".gz", ".xz", ".zst"):
+        ending = os.path.splitext(name)[1]
+    if ending not in _ENDINGS:
+        known = ", ".join(filter(None, _ENDINGS))
+        raise SettingError(f"cannot make {ending}: name an output that ends in {known}, or say what it is by --format.")
+    return ViewFormat(_ENDINGS[ending])
 
 
 def _models(
@@ -179,7 +208,7 @@ def _read(
     gold: str | None,
     models: list[Model],
     lines: range,
-    format: PairFormat,
+    reader: PairReader,
     gold_base: int | None,
     system_base: int,
 ) -> Comparison:
@@ -190,23 +219,33 @@ def _read(
         pairs, *others = (stack.enter_context(rereadable(path)) if path else None for path in (input, target, gold))
         assert pairs is not None
         own = [pairs] if not links and not models and holds_links(pairs) else []
-        return read_comparison(
+        bad_lines = BadLines("It is left out.", strict=False)
+        comparison = read_comparison(
             pairs,
             others[0],
             links or own,
             others[1],
             lines=lines,
-            format=format,
+            reader=reader,
             gold_base=gold_base,
             system_base=system_base,
-            on_error=lambda error: say(f"{error} It is left out."),
+            on_error=bad_lines,
         )
+        if bad_lines.count > 1:
+            bad_lines.summarise()
+        return comparison
 
 
-def _aligner(model: Model, device: str, method: str | None, threshold: float | None) -> Aligner:
+def _aligner(
+    model: Model, device: str, method: str | None, threshold: float | None, languages: tuple[str | None, str | None]
+) -> Aligner:
     from weft.aligner import Aligner
+    from weft.models.languages import unknown_languages
 
-    return Aligner.from_pretrained(model.name, layer=model.layer, device=device, method=method, threshold=threshold)
+    found = Aligner.from_pretrained(model.name, layer=model.layer, device=device, method=method, threshold=threshold)
+    for remark in unknown_languages(found.languages, *languages):
+        say(remark)
+    return found
 
 
 def _with_models(comparison: Comparison, models: list[Model], aligners: list[Aligner], similarity: bool) -> Comparison:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from typing import cast
@@ -38,6 +39,9 @@ class PairFormat(StrEnum):
     JSONL = "jsonl"
 
 
+Split = Callable[[str], Words]
+
+
 def split_words(text: str) -> Words:
     """Split at ASCII space and tab, and nowhere else."""
     return tuple(filter(None, text.replace("\t", " ").split(" ")))
@@ -49,6 +53,7 @@ def read_pairs(
     *,
     format: PairFormat | str = PairFormat.AUTO,
     fields: PairFields = PLAIN,
+    split: tuple[Split, Split] | None = None,
     on_error: OnError | None = None,
 ) -> Iterator[SentencePair]:
     """Stream the sentence pairs of one file, or of two parallel files.
@@ -58,6 +63,7 @@ def read_pairs(
         target: the target sentences, if they are in a file of their own.
         format: `bars`, `tsv` or `jsonl`; `auto` looks at the lines.
         fields: the names of TSV columns or JSONL fields, where they are not the usual ones.
+        split: what splits raw text of each side into words; by default words are separated by blanks.
         on_error: is handed the FormatError of a line that holds no pair. `NOTHING` takes the line's place, so no line
             is ever lost.
 
@@ -67,7 +73,19 @@ def read_pairs(
         LineCountError: the two files have different numbers of lines.
     """
     texts = read_texts(path, target, format=format, fields=fields, on_error=on_error)
+    if split is not None:
+        return _segmented(texts, path, split, on_error)
     return (SentencePair(words_of(sides[0]), words_of(sides[1])) if sides else NOTHING for sides in texts)
+
+
+def _segmented(
+    texts: Iterator[Sides | None], path: FilePath, split: tuple[Split, Split], on_error: OnError | None
+) -> Iterator[SentencePair]:
+    for number, sides in enumerate(texts, start=1):
+        words = [cut(side) if isinstance(side, str) else side for side, cut in zip(sides or (), split, strict=False)]
+        if sides and not all(words):
+            _report(ValueError("a side holds no words, only blanks."), path, number, on_error)
+        yield SentencePair(words[0], words[1]) if all(words) and sides else NOTHING
 
 
 def words_of(side: str | Words) -> Words:
@@ -75,7 +93,19 @@ def words_of(side: str | Words) -> Words:
     return side if isinstance(side, tuple) else split_words(side)
 
 
-Split = Callable[[str], Words]
+@dataclass(frozen=True, slots=True)
+class PairReader:
+    """How files of sentence pairs are read: arguments of `read_pairs` that belong together."""
+
+    format: PairFormat | str = PairFormat.AUTO
+    fields: PairFields = PLAIN
+    split: tuple[Split, Split] | None = None
+
+    def pairs(
+        self, path: FilePath, target: FilePath | None = None, *, on_error: OnError | None = None
+    ) -> Iterator[SentencePair]:
+        """Stream the pairs of one file, or of two."""
+        return read_pairs(path, target, format=self.format, fields=self.fields, split=self.split, on_error=on_error)
 
 
 def to_pair(pair: object, row: int, split: tuple[Split, Split] = (split_words, split_words)) -> SentencePair:

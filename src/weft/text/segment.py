@@ -52,6 +52,9 @@ _SYLLABLE = re.compile(
     r"|(?<=[\u0f0b\u0f0c])[\u0f00-\u0f6c]"
 )
 
+# What is a word where there is no dictionary: katakana in a row, a Thai letter with what is written around it.
+_CHARACTER = re.compile(r"[\u30a1-\u30fa\u30fc-\u30ff]+|[\u0e40-\u0e44]?[\u0e01-\u0e2e][\u0e2f-\u0e3a\u0e45-\u0e4e]*|.")
+
 _NEVER = r"(?!)"
 _LETTER = rf"[^\W_{_CUT_BY_DICTIONARY}]"
 _APOSTROPHE = r"['\u2018\u2019\uff07]"
@@ -109,7 +112,7 @@ def segmenter_for(language: str | None) -> Segmenter:
 
     Returns:
         A function from a text to its words. With None, a sentence whose script needs a library that is not installed
-        is cut as spaced scripts are, and a warning is logged once.
+        is cut into characters, and a warning is logged once.
 
     Raises:
         MissingExtraError: The language needs a library that is not installed.
@@ -169,12 +172,21 @@ def _segment_by_script(text: str) -> Segmented:
                 except MissingExtraError as error:
                     # Nobody asked for this language: one foreign name must not end a run over a whole corpus.
                     _warn_once(str(error))
+                    return _by_dictionary(_characters)(text)
     return _segment(text, _rule(_ELIDED_SURELY, _CLITIC))
+
+
+def _characters(text: str) -> Iterable[Offsets]:
+    """Without a dictionary every character is a word, but for runs of katakana and for what belongs to a Thai letter.
+
+    A whole sentence as one word could only be linked to everything or nothing.
+    """
+    return ((found.start(), found.end()) for found in _CHARACTER.finditer(text))
 
 
 @cache
 def _warn_once(message: str) -> None:
-    logger.warning("%s Until then such sentences are cut by the rule for spaced scripts.", message)
+    logger.warning("%s Until then such sentences are cut into characters.", message)
 
 
 def _segment(text: str, rule: re.Pattern[str], cuts: Set[int] = frozenset()) -> Segmented:

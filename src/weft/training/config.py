@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 from weft.errors import FormatError, SettingError
 from weft.extraction.settings import ExtractionSettings
+from weft.text.fields import PairFields
+from weft.text.pairs import PairFormat
 from weft.training.checking import configured
 
 PAPER_OBJECTIVES = ("mlm", "tlm", "so", "psi")
@@ -59,9 +61,18 @@ class CorpusConfig:
     source_language: str | None = None
     """Of raw text: its code, as de or ja."""
     target_language: str | None = None
+    input_format: str = "auto"
+    """How a line holds its pair: `auto`, `bars`, `tsv` or `jsonl`."""
+    source_field: str | None = None
+    """Of JSONL: the field with the source sentence."""
+    target_field: str | None = None
+    columns: str | None = None
+    """Of TSV: the names of the columns, as in id,source,target."""
 
     def __post_init__(self) -> None:
         _check_ranges(self, {"weight": _NOT_NEGATIVE, "limit": _ONE_OR_MORE, "repeat": _POSITIVE})
+        _check_choice(self, "input_format", tuple(PairFormat))
+        PairFields.of(self.source_field, self.target_field, self.columns)  # names that make no sense are known at once
         languages = self.source_language or self.target_language
         _check(self.raw or not languages, "source_language", "and `target_language` need `raw`")
 

@@ -17,12 +17,12 @@ import numpy.typing as npt
 from weft.arrays import IntArray
 from weft.encoding.subwords import SentenceSubwords, Tokenizer
 from weft.errors import FormatError, WeftError
-from weft.text.fields import Sides
+from weft.text.fields import PairFields
 from weft.text.files import blocks, checksum, whole_folder
 from weft.text.gold import GoldFile, read_sentences
 from weft.text.json_objects import read_json_object
-from weft.text.pairs import NOTHING, read_pairs, read_texts
-from weft.text.segment import Segmenter, segmenter_for
+from weft.text.pairs import NOTHING, PairReader
+from weft.text.segment import word_splitters
 from weft.training.config import CorpusConfig, TrainingConfig
 from weft.types import Alignment, SentencePair
 
@@ -141,7 +141,8 @@ def packing_key(corpora: Sequence[CorpusConfig], packing: Packing, tokenizer: st
 
 def corpus_key(corpus: CorpusConfig) -> str:
     """Sixteen digits that change with what a corpus's files hold, and with how they are cut into words."""
-    settings = [corpus.raw, corpus.source_language, corpus.target_language]
+    reading = [corpus.input_format, corpus.source_field, corpus.target_field, corpus.columns]
+    settings = [corpus.raw, corpus.source_language, corpus.target_language, reading]
     digest = checksum(json.dumps(settings).encode("utf-8", "surrogatepass"), size=8)
     for path in (corpus.path, corpus.target, corpus.links):
         digest.update(b"-" if path is None else _content(Path(path)))
@@ -176,22 +177,10 @@ def corpus_lines(corpus: CorpusConfig, use_possible: bool) -> Iterator[Line]:
 
 def corpus_pairs(corpus: CorpusConfig) -> Iterator[SentencePair]:
     """The sentence pairs of a corpus; a line that holds none is nothing."""
-    if not corpus.raw:
-        return read_pairs(corpus.path, corpus.target, on_error=lambda error: None)
-    texts = read_texts(corpus.path, corpus.target, on_error=lambda error: None)
-    segmenters = [segmenter_for(language) for language in (corpus.source_language, corpus.target_language)]
-    return (_cut(sides, segmenters) for sides in texts)
-
-
-def _cut(sides: Sides | None, segmenters: Sequence[Segmenter]) -> SentencePair:
-    """A pair of raw sentences cut into words; words that a file lists are left as they are."""
-    if sides is None:
-        return NOTHING
-    source, target = (
-        side if isinstance(side, tuple) else segment(side).words
-        for side, segment in zip(sides, segmenters, strict=True)
-    )
-    return SentencePair(source, target) if source and target else NOTHING
+    fields = PairFields.of(corpus.source_field, corpus.target_field, corpus.columns)
+    split = word_splitters(True, corpus.source_language, corpus.target_language) if corpus.raw else None
+    reader = PairReader(corpus.input_format, fields, split)
+    return reader.pairs(corpus.path, corpus.target, on_error=lambda error: None)
 
 
 def _chunks(lines: Iterator[Line]) -> Iterator[list[Line]]:

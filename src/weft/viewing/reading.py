@@ -15,7 +15,7 @@ from weft.text.gold import GoldFile, check_range
 from weft.text.json_objects import parse_json_object
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_together, read_two_together
 from weft.text.links import NumberedLinks, read_numbered_links
-from weft.text.pairs import NOTHING, PairFormat, read_pairs
+from weft.text.pairs import NOTHING, PairReader, split_words
 from weft.types import Alignment, GoldAlignment, SentencePair
 from weft.viewing.comparison import Comparison, ViewedPair
 
@@ -29,7 +29,7 @@ def read_comparison(
     gold: FilePath | None,
     *,
     lines: range,
-    format: PairFormat = PairFormat.AUTO,
+    reader: PairReader = PairReader(),  # noqa: B008 - it is frozen
     gold_base: int | None = None,
     system_base: int = 0,
     on_error: OnError,
@@ -42,12 +42,12 @@ def read_comparison(
         links: one file a system.
         gold: gold links; with `gold_base` None it is found out whether they count from 0 or 1.
         lines: which lines to take, counted from 0.
-        format: the format of `path`.
+        reader: how `path` is read.
         gold_base: number of the first word in `gold`.
         system_base: number of the first word in `links`.
         on_error: gets the lines that hold no pair; they are left out.
     """
-    pairs = read_pairs(path, target, format=format, on_error=on_error)
+    pairs = reader.pairs(path, target, on_error=on_error)
     rows = _with_gold(pairs, gold, gold_base, display_name(path))
     together = _with_systems(rows, links, system_base, display_name(path))
     viewed = []
@@ -102,6 +102,16 @@ def holds_links(path: FilePath) -> bool:
             except (ValueError, FormatError):
                 return False
     return False
+
+
+def holds_pairs(path: FilePath, reader: PairReader) -> bool:
+    """Whether the first line with words is a sentence pair, and not one side of two parallel files."""
+    plain = replace(reader, split=(split_words, split_words))
+    for number, line in enumerate(read_lines(path)):
+        if line.strip():
+            first = next(islice(plain.pairs(path, on_error=lambda error: None), number, None))
+            return first != NOTHING
+    return True
 
 
 def with_model(comparison: Comparison, aligner: Aligner, name: str) -> Comparison:

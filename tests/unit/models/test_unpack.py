@@ -100,7 +100,7 @@ def test_what_cannot_be_unpacked_is_said(tiny_bert, tiny_onnx, tmp_path):
     ("config", "message"),
     [
         ({"model_type": "bert", "hidden_size": 8}, "describes no model: The hidden size"),
-        ({"model_type": "bert", "hidden_size": 12, "vocab_size": 5}, "is no BERT as its config.json has it"),
+        ({"model_type": "bert", "hidden_size": 12, "vocab_size": 5}, "is none that weft has exported"),
     ],
 )
 def test_graphs_that_weft_has_not_exported_are_a_sentence(tmp_path, config, message):

@@ -391,6 +391,7 @@ class TestChoice:
             with caplog.at_level("WARNING", "weft"):
                 pieces = [segmenter_for(None)(f"{text} abc") for _ in range(3)]
             assert pieces[0].words[-1] == "abc"
+            assert list(pieces[0].words[:-1]) == {"かな": ["か", "な"], "漢字": ["漢", "字"], "ไทย": ["ไท", "ย"]}[text]
             assert len(caplog.records) == 1
             assert install_command(language) in caplog.text
 

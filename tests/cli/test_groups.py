@@ -1,0 +1,80 @@
+"""Options that several commands take mean the same in each of them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+SENTENCES = [("Das ist gut.", "That is good."), ("Ein kleines Haus.", "A small house.")]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The same raw text in every form that people have it in."""
+    place = tmp_path_factory.mktemp("forms")
+    rows = [{"id": number, "de": source, "en": target} for number, (source, target) in enumerate(SENTENCES)]
+    (place / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (place / "rows.tsv").write_text("".join(f"id-{row['id']}\t{row['de']}\t{row['en']}\n" for row in rows))
+    (place / "src").write_text("".join(f"{source}\n" for source, _ in SENTENCES))
+    (place / "tgt").write_text("".join(f"{target}\n" for _, target in SENTENCES))
+    return place
+
+
+FORMS = [
+    ("rows.jsonl", "--source-field", "de", "--target-field", "en"),
+    ("rows.tsv", "--columns", "id,source,target"),
+    ("src", "tgt"),
+]
+RAW = ("--raw", "--source-language", "de", "--target-language", "en")
+
+
+@pytest.mark.parametrize(
+    "command", [("lexicon",), ("phrases", "--max-length", "2"), ("filter", "--keep", "1", "--scores"), ("view",)]
+)
+def test_every_form_of_the_same_text_gives_the_same(weft, folder, command):
+    done = [weft(*command, *form, *RAW, cwd=folder) for form in FORMS]
+    assert [run.returncode for run in done] == [0, 0, 0], [run.stderr for run in done]
+    if command[0] == "filter":  # lines stay as they were, but for the score before them
+        assert len({tuple(line.split("\t")[0] for line in run.stdout.splitlines()) for run in done}) == 1
+    else:
+        assert done[0].stdout == done[1].stdout == done[2].stdout
+        # Only text that was cut has the full stop as a word of its own.
+        assert "." in done[0].stdout.replace("\t", " ").split()
+
+
+def test_methods_and_thresholds_are_those_of_weft_align(weft, folder):
+    links = weft("align", "src", "tgt", *RAW, "--method", "softmax", "--threshold", "0.9", cwd=folder)
+    (folder / "links").write_text(links.stdout)
+    given = weft("lexicon", "src", "tgt", *RAW, "--links", "links", cwd=folder)
+    found = weft("lexicon", "src", "tgt", *RAW, "--method", "softmax", "--threshold", "0.9", cwd=folder)
+    assert given.stdout == found.stdout != ""
+    both = weft("lexicon", "src", "tgt", "--links", "links", "--method", "softmax", cwd=folder)
+    assert both.returncode == 2
+    assert "leave out --method, or --links" in both.stderr
+
+
+def test_mistakes_are_sentences(weft, folder):
+    for options, message in (
+        (("lexicon", "src", "tgt", "--source-language", "de"), "--source-language and --target-language"),
+        (("phrases", "rows.jsonl", "--source-field", "de"), "belong together"),
+        (("project", "rows.jsonl", "--from", "jsonl", "--columns", "source,target"), "need --from markup"),
+        (("view", "src", "tgt", "-o", "page.pdf"), "cannot make .pdf"),
+    ):
+        done = weft(*options, cwd=folder)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert message in done.stderr
+    assert not (folder / "page.pdf").exists()
+
+
+def test_a_language_that_the_model_lacks_is_named_in_every_command(weft, folder):
+    for command in (("lexicon",), ("view",), ("filter", "--keep", "1")):
+        done = weft(*command, "src", "tgt", "--raw", "--source-language", "tlh", cwd=folder)
+        assert done.returncode == 0
+        assert "--source-language tlh is not a language that the model was trained on" in done.stderr
+
+
+def test_tags_are_read_from_any_fields(weft, tmp_path):
+    (tmp_path / "rows").write_text('{"a": "das <b>Haus</b>", "b": "the house"}\n')
+    done = weft("project", "rows", "--from", "markup", "--source-field", "a", "--target-field", "b", cwd=tmp_path)
+    assert done.stdout == "the <b>house</b>\n"
