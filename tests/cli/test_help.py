@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import weft as package
-from weft.cli.main import app
+from weft.cli.main import command_line
 
 COMMANDS = [
     "align", "score", "view", "serve", "annotate", "train", "tune", "project", "lexicon", "phrases", "filter",
@@ -20,7 +20,7 @@ GROUPED = {
     "align": {"Output", "Model", "Links", "Text", "Large runs"},
     "view": {"Output", "Model", "Links", "Text"},
     "train": {"Output", "Model", "Run", "Data", "Text"},
-    "filter": {"What to keep (one of them)", "Output", "Model", "Links", "Text"},
+    "filter": {"What to keep (one of these)", "Output", "Model", "Links", "Text"},
 }
 
 
@@ -117,4 +117,5 @@ def test_the_script_of_a_shell_is_printed(shell):
 
 
 def test_every_command_uses_this_help():
+    app = command_line()
     assert len(app.registered_commands) + len(app.registered_groups) == len([c for c in COMMANDS if " " not in c])

@@ -69,7 +69,9 @@ class Option(NamedTuple):
 @cache
 def commands() -> dict[str, list[Option]]:
     """Every command by its full name, with its options."""
-    from weft.cli.main import app
+    from weft.cli.main import command_line
+
+    app = command_line()
 
     groups = [("", app), *((f"{group.name} ", group.typer_instance) for group in app.registered_groups)]
     return {

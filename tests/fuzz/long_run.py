@@ -75,7 +75,7 @@ def import_everything(*, training: bool) -> None:
         import weft.training.loop
 
         transformers.BertModel, transformers.AutoTokenizer, transformers.BertForMaskedLM  # noqa: B018 - lazy imports
-    command = typer.main.get_command(weft.cli.main.app)
+    command = typer.main.get_command(weft.cli.main.command_line())
     typer.main.get_command = lambda app: command  # it is the same for all cases
     sys.argv = ["weft", "convert", os.devnull, os.devnull]
     with contextlib.suppress(SystemExit):

@@ -6,54 +6,46 @@ import logging
 import os
 import signal
 import sys
+from importlib import import_module
 from itertools import zip_longest
 
 import typer
 
-from weft.cli import (
-    align,
-    annotate,
-    convert,
-    filter,
-    lexicon,
-    model,
-    phrases,
-    project,
-    score,
-    serve,
-    symmetrize,
-    train,
-    tune,
-    view,
-)
 from weft.cli.help import Command, Group
 from weft.cli.output import finish_stdout, say, with_options
 from weft.errors import SettingError, WeftError
 from weft.version import __version__
 
-app = typer.Typer(
-    name="weft",
-    cls=Group,
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-app.command("align", cls=Command)(align.align)
-app.command("score", cls=Command)(score.score)
-app.command("view", cls=Command)(view.view)
-app.command("serve", cls=Command)(serve.serve)
-app.command("annotate", cls=Command)(annotate.annotate)
-app.command("train", cls=Command)(train.train)
-app.command("tune", cls=Command)(tune.tune)
-app.add_typer(model.app, name="model")
+# Every command is a module of this package, in the order of `weft --help`; a function with another name is named.
+_COMMANDS = {
+    "align": "align", "score": "score", "view": "view", "serve": "serve", "annotate": "annotate", "train": "train",
+    "tune": "tune", "model": "app", "project": "project", "lexicon": "lexicon", "phrases": "phrases",
+    "filter": "filter_pairs", "symmetrize": "symmetrize", "convert": "convert",
+}  # fmt: skip
 
-app.command("project", cls=Command)(project.project)
-app.command("lexicon", cls=Command)(lexicon.lexicon)
-app.command("phrases", cls=Command)(phrases.phrases)
-app.command("filter", cls=Command)(filter.filter_pairs)
-app.command("symmetrize", cls=Command)(symmetrize.symmetrize)
-app.command("convert", cls=Command)(convert.convert)
+
+def command_line(*names: str) -> typer.Typer:
+    """The commands of these names, or all of them.
+
+    A command's options are read from its annotations, which takes longer than most of what is done before the first
+    link. So whoever runs one command does not wait for the others.
+    """
+    app = typer.Typer(
+        name="weft",
+        cls=Group,
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    app.callback()(options)
+    for name in names or _COMMANDS:
+        found = getattr(import_module(f"weft.cli.{name}"), _COMMANDS[name])
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=name)
+        else:
+            app.command(name, cls=Command)(found)
+    return app
 
 
 def _print_version(wanted: bool) -> None:
@@ -62,7 +54,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def options(
     version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Show the version."),
 ) -> None:
@@ -80,7 +71,9 @@ def main() -> None:
     _log_to_stderr()
     try:
         try:
-            app(_with_optional_values(sys.argv[1:]))
+            arguments = _with_optional_values(sys.argv[1:])
+            command = [name for name in arguments[:1] if name in _COMMANDS and "_WEFT_COMPLETE" not in os.environ]
+            command_line(*command)(arguments)
         finally:
             finish_stdout()
     except SettingError as error:
