@@ -129,3 +129,30 @@ def test_the_error_report_ignores_possible_links_too(weft, files):
     options = ["--ignore-possible", "--format", "json", "--source", "source", "--target", "target"]
     [system] = json.loads(weft("score", "gold", "good", *options, cwd=files).stdout)["systems"]
     assert system["errors"]["wrong"] == [["gut", "good", 1]]
+
+
+def test_agreement_of_two_annotators(weft, files):
+    done = weft("score", "--agreement", "gold", "good", cwd=files)
+    # |A| = |B| = 4, all shared, of which 3 and 4 are sure: AER = 1 - (8 + 3 + 4) / (8 + 7).
+    assert done.stdout.startswith("AER  0.0 [0.0, 0.0]\nF1   100.0 [100.0, 100.0]\n\n3 sentences, 1 of them")
+    assert done.stdout.endswith("For kappa, add --source and --target.\n")
+    done = weft(
+        "score",
+        "--agreement",
+        "good",
+        "poor",
+        "--source",
+        "source",
+        "--target",
+        "target",
+        "--format",
+        "json",
+        cwd=files,
+    )
+    record = json.loads(done.stdout)
+    # 4 and 4 links, 1 in both; 14 cells, of which 8 alike; by chance (4 * 4 + 10 * 10) / 14 ** 2.
+    chance = 116 / 196
+    assert record["f1"] == pytest.approx(25)
+    assert record["kappa"] == pytest.approx((8 / 14 - chance) / (1 - chance))
+    assert [each["line"] for each in record["disagreements"]] == [2, 3, 1]
+    assert "give two files" in weft("score", "--agreement", "gold", "good", "poor", cwd=files).stderr

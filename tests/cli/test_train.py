@@ -12,6 +12,9 @@ import psutil
 import pytest
 
 from toy import make_base, write_corpus
+from weft import Link
+from weft.annotation.project import Project
+from weft.annotation.record import Annotation, State
 from weft.errors import install_command
 
 
@@ -52,6 +55,24 @@ def test_a_configuration_file(weft, toy, tmp_path):
     assert done.returncode == 0, done.stderr
     saved = json.loads((tmp_path / "model" / "training.json").read_text())
     assert (saved["seed"], saved["max_steps"], saved["layer"]) == (7, 2, 1)
+
+
+def test_an_annotation_project_is_gold(weft, toy, tmp_path):
+    lines = (toy / "train.txt").read_text().splitlines()[:40]
+    (tmp_path / "pairs.txt").write_text("".join(f"{line}\n" for line in lines))
+    made = weft("annotate", tmp_path / "work", "--pairs", tmp_path / "pairs.txt", "--only-create")
+    assert made.returncode == 0, made.stderr
+    run = ("--model", toy / "base", "--layer", 2, "--objectives", "so", "--max-steps", 2, "-o", tmp_path / "model")
+    refused = weft("train", tmp_path / "work", *run)
+    assert (refused.returncode, "no confirmed pair yet" in refused.stderr) == (2, True)
+    project = Project.open(tmp_path / "work")
+    for number in range(30):
+        project.put("Ann", number, Annotation((Link(0, 0),), State.DONE if number % 3 else State.DOUBTFUL))
+    done = weft("train", tmp_path / "work", *run)  # while somebody annotates
+    project.close()
+    assert done.returncode == 0, done.stderr
+    packed = json.loads(next((tmp_path / "model").rglob("meta.json")).read_text())
+    assert packed["with links"] == packed["pairs"] <= 20
 
 
 @pytest.mark.parametrize(

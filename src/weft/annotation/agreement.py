@@ -1,10 +1,17 @@
-"""How far two annotators of a project agree on the pairs that both have finished."""
+"""How far two annotators agree: on the pairs of a project that both have finished, or on two files of links."""
 
 from __future__ import annotations
 
-from weft.annotation.project import Project
+from collections.abc import Sequence
+from os import fspath
+from pathlib import Path
+
+from weft.annotation.project import Project, is_project
 from weft.annotation.record import State
+from weft.errors import SettingError
 from weft.scoring.agreement import Agreement, count_agreement
+from weft.text.gold import GoldFile, read_sentences
+from weft.text.lines import FilePath, display_name, read_two_together
 from weft.types import GoldAlignment
 
 
@@ -39,3 +46,43 @@ def agreement_of(project: Project, first: str, second: str) -> Agreement:
         )
         for number in finished_by_both(project, first, second)
     )
+
+
+def agreement_of_files(
+    first: FilePath,
+    second: FilePath,
+    *,
+    base: int | None = None,
+    sentences: tuple[FilePath, FilePath] | None = None,
+) -> tuple[Agreement, Sequence[int]]:
+    """The agreement of two files of links, line by line.
+
+    Args:
+        first: the links of one annotator: a link file, or NAME.jsonl in the folder `annotations` of a project.
+        second: the links of the other. For two files of one project only pairs count that both have done.
+        base: the number of the first word in link files; None finds it out.
+        sentences: the source and the target file; with them, or in a project, there is a kappa.
+
+    Returns:
+        The agreement, and the line of each sentence in it, from 1.
+    """
+    folders = [Path(fspath(path)).parent.parent for path in (first, second)]
+    if folders[0].resolve() == folders[1].resolve() and is_project(folders[0]):
+        project = Project.read(folders[0])
+        names = [Path(fspath(path)).stem for path in (first, second)]
+        for name in names:
+            if name not in project.annotations:
+                raise SettingError(f"nobody called {name!r} annotated {folders[0]}.")
+        numbers = finished_by_both(project, names[0], names[1])
+        return agreement_of(project, names[0], names[1]), [number + 1 for number in numbers]
+    pairs = [None, None] if sentences is None else [read_sentences(*sentences) for _ in range(2)]
+    shown = display_name(sentences[0]) if sentences else ""
+    rows = [
+        iter(GoldFile(path, texts, base=base, pairs_name=shown))
+        for path, texts in zip((first, second), pairs, strict=True)
+    ]
+    found = Agreement.of(
+        count_agreement(one.gold, other.gold, one.pair)
+        for one, other in read_two_together((display_name(first), display_name(second)), rows[0], rows[1])
+    )
+    return found, range(1, len(found.counts) + 1)

@@ -239,6 +239,18 @@ def is_project(folder: str | os.PathLike[str]) -> bool:
     return path.is_file() and read_json_object(path).get("kind") == _KIND
 
 
+def gold_file(folder: str | os.PathLike[str]) -> Path:
+    """The confirmed pairs of a project with their links, written anew; the project may be open elsewhere.
+
+    Raises:
+        SettingError: nothing is confirmed yet.
+    """
+    project = Project.read(folder)
+    if not confirmed_gold(project.annotations):
+        raise SettingError(f"{folder} has no confirmed pair yet: mark pairs as done in weft annotate.")
+    return project.write_gold()
+
+
 def create_project(
     folder: str | os.PathLike[str],
     pairs: Iterable[ProjectPair],

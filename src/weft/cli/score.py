@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from os.path import isfile
 from typing import Annotated
@@ -58,6 +59,14 @@ def score(
             metavar="FILE", help="The target sentences, for checks and the error report.", rich_help_panel=TEXT
         ),
     ] = None,
+    agreement: Annotated[
+        bool,
+        typer.Option(
+            "--agreement",
+            help="GOLD and SYSTEM are two annotators: how far do they agree?",
+            rich_help_panel=LINKS,
+        ),
+    ] = False,
     output: OutputOption = "-",
 ) -> None:
     """Score links against gold: AER, precision, recall, F1.
@@ -74,6 +83,10 @@ def score(
         raise SettingError("--source and --target belong together: give both or none.")
     only_one_stdin(gold, *systems, source, target)
     texts = (source, target) if source is not None and target is not None else None
+    base = None if gold_base is GoldBase.AUTO else int(gold_base)
+    if agreement:
+        write_lines(output, _agreement([gold, *systems], base, texts, format))
+        return
     reports = [ErrorReport() for _ in systems] if texts else []
 
     def observe(sentence: SentencePair, truth: GoldAlignment, links: list[set[WordPair]]) -> None:
@@ -85,7 +98,7 @@ def score(
     scores = score_files(
         gold,
         systems,
-        gold_base=None if gold_base is GoldBase.AUTO else int(gold_base),
+        gold_base=base,
         system_base=system_base,
         ignore_possible=ignore_possible,
         sentences=texts,
@@ -93,6 +106,19 @@ def score(
     )
     show = score_output.as_json if format is ScoreFormat.JSON else score_output.as_text
     write_lines(output, show(scores, reports))
+
+
+def _agreement(files: list[str], base: int | None, texts: tuple[str, str] | None, format: ScoreFormat) -> Iterator[str]:
+    from weft.annotation.agreement import agreement_of_files
+    from weft.cli import score_output
+
+    if len(files) != 2:
+        raise SettingError("--agreement compares two annotators: give two files.")
+    found, lines = agreement_of_files(files[0], files[1], base=base, sentences=texts)
+    if not len(found.counts):
+        raise SettingError("there is no sentence that both annotators have done.")
+    show = score_output.agreement_json if format is ScoreFormat.JSON else score_output.agreement_text
+    return show(found, lines)
 
 
 def _doubt_base(system: str, base: int) -> None:

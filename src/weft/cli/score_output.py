@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
+from weft.scoring.agreement import Agreement
 from weft.scoring.corpus import CorpusScore, ScoreDifference
 from weft.scoring.errors_report import ErrorReport
 
@@ -92,3 +93,37 @@ def _report_json(report: ErrorReport) -> dict[str, object]:
             for number, errors in report.worst_sentences
         ],
     }
+
+
+_MOST_DISAGREEMENTS = 10
+
+
+def agreement_text(agreement: Agreement, lines: Sequence[int]) -> Iterator[str]:
+    """The agreement of two annotators as a table, and the lines they differ most on."""
+    low, high = agreement.interval
+    rows = [["AER", f"{agreement.rates.aer:.1f} [{low.aer:.1f}, {high.aer:.1f}]"]]
+    rows.append(["F1", f"{agreement.rates.f1:.1f} [{low.f1:.1f}, {high.f1:.1f}]"])
+    if agreement.rates.kappa is not None:
+        rows.append(["kappa", f"{agreement.rates.kappa:.3f} [{low.kappa:.3f}, {high.kappa:.3f}]"])
+    yield from _table(rows)
+    differing = agreement.disagreements
+    yield f"\n{len(agreement.counts):,} sentences, {len(differing):,} of them with a disagreement\n"
+    for place in differing[:_MOST_DISAGREEMENTS]:
+        rates = agreement.by_sentence[place]
+        yield f"  line {lines[place]}: AER {rates.aer:.1f}, F1 {rates.f1:.1f}\n"
+    if agreement.rates.kappa is None:
+        yield "\nFor kappa, add --source and --target.\n"
+
+
+def agreement_json(agreement: Agreement, lines: Sequence[int]) -> Iterator[str]:
+    """The agreement of two annotators as one JSON object; AER and F1 are in percent."""
+    low, high = (asdict(end) for end in agreement.interval)
+    record = {
+        **asdict(agreement.rates),
+        "interval": {name: [low[name], high[name]] for name in low},
+        "sentences": len(agreement.counts),
+        "disagreements": [
+            {"line": lines[place], **asdict(agreement.by_sentence[place])} for place in agreement.disagreements
+        ],
+    }
+    yield json.dumps(record, ensure_ascii=False, indent=2) + "\n"

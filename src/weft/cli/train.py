@@ -29,7 +29,8 @@ _NEW_PIECES = 3000
 @expanded
 def train(
     corpora: Annotated[
-        list[str] | None, typer.Argument(metavar="CORPUS", help="Files of sentence pairs in any format.")
+        list[str] | None,
+        typer.Argument(metavar="CORPUS", help="Files of sentence pairs in any format, or annotation projects."),
     ] = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="DIR", help="Folder for the model.", rich_help_panel=OUTPUT)
@@ -192,9 +193,22 @@ def _corpora(paths: list[str], links: list[str], text: TextOptions) -> list[dict
         raise SettingError("--source-language and --target-language need --raw.")
     alike = {**asdict(text), "input_format": str(text.input_format)}
     return [
-        {"path": path, "links": links[number] if number < len(links) else None, **alike}
-        for number, path in enumerate(paths)
+        {**_corpus(path, links[number] if number < len(links) else None), **alike} for number, path in enumerate(paths)
     ]
+
+
+def _corpus(path: str, links: str | None) -> dict[str, Any]:
+    """A file of pairs, or the gold of an annotation project."""
+    from weft.annotation.project import gold_file, is_project
+
+    if not is_project(path):
+        return {"path": path, "links": links}
+    if links is not None:
+        raise SettingError(
+            f"{path} is an annotation project and has links of its own; --links goes with other corpora."
+        )
+    gold = str(gold_file(path))
+    return {"path": gold, "links": gold}
 
 
 def _settings(config: str | None, given: dict[str, Any]) -> TrainingConfig:

@@ -152,6 +152,7 @@ export class Opening {
     this.app.use(work);
     this.app.settling.others(project, project.annotators);
     for (const number of store.waiting.keys()) store.send(number);
+    if (!store.waiting.size) store.onSaved(Date.now());
   }
 
   dispute(number, { mine, theirs }) {
