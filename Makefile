@@ -6,11 +6,13 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 LIGHT := $(VENV)/.light
 FULL := $(VENV)/.full
+COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	--no-emit-index-url --quiet
 # `numpy>=1.26` becomes `numpy==1.26`: what a bound promises is tried as it stands.
 LOWEST := import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
 	print(*(line.replace('>=', '==') for line in project['dependencies']), sep='\n')
 
-.PHONY: help align test unit quick fuzz gpu lint format docs site release minimum benchmark clean
+.PHONY: help align test unit quick fuzz gpu lint format docs site release lock locked audit minimum benchmark clean
 
 help:
 	@grep -E '^# [a-z]+:' $(MAKEFILE_LIST) | sed 's/^# /make /'
@@ -80,11 +82,33 @@ site: | $(BIN)/python
 
 # release: build wheel and sdist into dist/, check both, and try the wheel in an empty environment
 release: | $(BIN)/python
-	$(PIP) build twine
-	rm -rf dist
+	$(PIP) build twine uv cyclonedx-bom
+	rm -rf dist build
 	$(BIN)/python -m build --outdir dist
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/python .github/check_release.py dist
+	mkdir -p build
+	$(COMPILE) pyproject.toml --output-file build/requirements.txt
+	$(BIN)/python -W ignore -m cyclonedx_py requirements build/requirements.txt --pyproject pyproject.toml \
+		--output-reproducible --output-file build/weft.cdx.json
+
+# lock: write requirements-lock.txt anew: every package of the checks with its hashes, but for torch and what its builds need
+lock: | $(BIN)/python
+	$(PIP) uv
+	$(COMPILE) pyproject.toml requirements-dev.txt --all-extras --constraint constraints.txt | \
+		awk '/^[a-z]/ {keep = !/^(torch|triton|nvidia-|cuda-)/} keep' > requirements-lock.txt
+
+# locked: set up what the checks need, exactly as requirements-lock.txt has it
+locked: | $(BIN)/python
+	$(PIP) torch
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement requirements-lock.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $(LIGHT) $(FULL)
+
+# audit: compare requirements-lock.txt with published vulnerabilities
+audit: | $(BIN)/python
+	$(PIP) pip-audit
+	$(BIN)/pip-audit --disable-pip --require-hashes --requirement requirements-lock.txt
 
 # minimum: the light half's tests with the oldest libraries that pyproject.toml allows
 minimum:

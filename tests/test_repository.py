@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -116,6 +117,24 @@ def test_the_walk_of_one_pair_is_as_it_is_told():
     assert done.stdout == "0-0 1-1 2-2\n"
     aside = {"cli/main.py", "cli/progress.py", "cli/badlines.py", "errors.py"}
     assert set(done.stderr.split()) - aside == (stations | asked) - {"cli/align.py"}
+
+
+def test_the_lock_file_has_all_that_the_checks_need_with_hashes():
+    text = (ROOT / "requirements-lock.txt").read_text()
+    entries = re.split(r"\n(?=\S)", text.strip())
+    locked = {re.match(r"[\w.-]+", entry)[0]: entry for entry in entries}
+    assert all("--hash=sha256:" in entry and "==" in entry for entry in entries)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = [line for lines in project["optional-dependencies"].values() for line in lines]
+    tools = (ROOT / "requirements-dev.txt").read_text().splitlines()
+    wanted = {
+        re.split(r"[^\w.-]", line)[0].lower().replace(".", "-").replace("_", "-")
+        for line in (*project["dependencies"], *extras, *tools)
+        if line and not line.startswith(("#", "weft["))
+    }
+    assert wanted - locked.keys() == {"torch"}, "run `make lock`"
+    assert re.search(r"^torch==", (ROOT / "constraints.txt").read_text(), flags=re.MULTILINE)
+    assert "://" not in text
 
 
 def test_the_citation_names_this_version():
