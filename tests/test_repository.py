@@ -20,6 +20,7 @@ SOURCES = sorted((ROOT / "src" / "weft").rglob("*.py"))
 BUILT_IN = ROOT / "src" / "weft" / "models" / "weft-mini"
 DEPENDENCIES = sysconfig.get_path("purelib")
 FRONT_END = sorted((ROOT / "src" / "weft" / "viewing" / "static").iterdir())
+SCRIPTS = ROOT / "js" / "src"
 
 
 def test_imports_point_one_way():
@@ -72,7 +73,7 @@ def test_tests_are_named_after_what_they_test(path):
 def test_the_file_map_names_the_scripts_and_folders_that_are_there():
     text = file_map()
     scripts = set(re.findall(r"\w+\.js\b", text))
-    assert scripts <= {path.name for path in FRONT_END}
+    assert scripts <= {path.name for path in (*FRONT_END, *SCRIPTS.rglob("*.js"))}
     ignored = {line.strip("/") for line in (ROOT / ".gitignore").read_text().splitlines()}
     folders = {path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")} - ignored
     assert folders == {"src", *re.findall(r"^(\w+)/ ", text, flags=re.MULTILINE)}
@@ -177,6 +178,13 @@ def test_the_wheel_holds_the_front_end_as_it_is_in_the_sources(wheel):
         packed = {name: archive.read(name) for name in archive.namelist() if name.startswith("weft/viewing/static/")}
     assert packed == {str(path.relative_to(ROOT / "src")): path.read_bytes() for path in FRONT_END}
     assert {"weft/viewing/static/index.html", "weft/viewing/static/view.js"} <= packed.keys()
+
+
+def test_the_wheel_holds_the_aligner_for_browsers(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        folder = "weft/viewing/browser/"
+        packed = {name.removeprefix(folder) for name in archive.namelist() if name.startswith(folder)}
+    assert packed == {path.relative_to(SCRIPTS).as_posix() for path in SCRIPTS.rglob("*.*")}
 
 
 def test_the_wheel_holds_the_built_in_model(wheel):

@@ -13,7 +13,7 @@ import weft as package
 from weft.cli.main import command_line
 
 COMMANDS = [
-    "align", "score", "view", "serve", "annotate", "train", "tune", "project", "lexicon", "phrases", "filter",
+    "align", "score", "view", "serve", "annotate", "page", "train", "tune", "project", "lexicon", "phrases", "filter",
     "symmetrize", "convert", "model", "model list", "model info", "model export",
 ]  # fmt: skip
 GROUPED = {

@@ -18,8 +18,8 @@ from weft.version import __version__
 
 # Every command is a module of this package, in the order of `weft --help`; a function with another name is named.
 _COMMANDS = {
-    "align": "align", "score": "score", "view": "view", "serve": "serve", "annotate": "annotate", "train": "train",
-    "tune": "tune", "model": "app", "project": "project", "lexicon": "lexicon", "phrases": "phrases",
+    "align": "align", "score": "score", "view": "view", "serve": "serve", "annotate": "annotate", "page": "page",
+    "train": "train", "tune": "tune", "model": "app", "project": "project", "lexicon": "lexicon", "phrases": "phrases",
     "filter": "filter_pairs", "symmetrize": "symmetrize", "convert": "convert",
 }  # fmt: skip
 

@@ -15,7 +15,7 @@ _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 
 
 def add_pages(app: FastAPI, frames: Iterable[str]) -> None:
-    """Add the web app, the page about the REST API, one pair for frames of other sites, and the files of all three.
+    """Add the web app, its reading mode, the page about the REST API, one pair for frames of other sites, and files.
 
     Args:
         app: where they are added.
@@ -35,6 +35,10 @@ def add_pages(app: FastAPI, frames: Iterable[str]) -> None:
     @app.get("/", include_in_schema=False)
     async def page() -> Response:
         return answer("index.html")
+
+    @app.get("/read.html", include_in_schema=False)
+    async def read() -> Response:
+        return answer("read.html")
 
     @app.get("/api", include_in_schema=False)
     async def reference() -> Response:

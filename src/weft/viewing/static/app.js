@@ -50,7 +50,7 @@ async function start() {
   );
   at("foot").append(
     `At most ${app.settings.offer.limits.words} words a sentence. `,
-    el("a", { href: "api" }, "REST API"),
+    app.settings.offer.server === false ? "Nothing leaves this browser." : el("a", { href: "api" }, "REST API"),
   );
   at("examples").append(...exampleButtons(tryOut));
   at("states").append(

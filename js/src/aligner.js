@@ -1,0 +1,114 @@
+// The aligner: the stages in order, as in Python's aligner.py.
+import { Encoder } from "./encoder.js";
+import { METHODS, SYMMETRIZATIONS, linksOf, lowered, pairScore } from "./extraction.js";
+import { segment } from "./segment.js";
+import { WordPiece } from "./wordpiece.js";
+
+// All unknown words look the same to an encoder; with more than this share of them, what it finds is guesswork.
+const MOST_UNKNOWN = 1 / 3;
+
+export class Aligner {
+  constructor(encoder, settings, name) {
+    this.encoder = encoder;
+    this.settings = settings;
+    this.name = name;
+  }
+
+  // Load the three files of a model: `model.onnx`, `tokenizer.json` and `weft.json`.
+  static async load({ model, runtime, threads = 1, name = "weft" }) {
+    const { graph, tokenizer, settings } = typeof model === "string" || model instanceof URL ? fetched(model) : model;
+    const module = await runtime; // files are on their way meanwhile
+    module.env.wasm.numThreads = threads;
+    const session = await module.InferenceSession.create(await graph, { executionProviders: ["wasm"] });
+    const stored = await settings;
+    const encoder = new Encoder(module, session, new WordPiece(await tokenizer), stored);
+    return new Aligner(encoder, extractionSettings(stored), name);
+  }
+
+  // Align one pair: strings of words separated by blanks, or lists of words; with `raw` any text.
+  async align(source, target, { raw = false, sourceLanguage, targetLanguage, ...changes } = {}) {
+    const words = [wordsOf(source, raw, sourceLanguage), wordsOf(target, raw, targetLanguage)];
+    const settings = updated(this.settings, changes);
+    const result = { source: words[0], target: words[1], links: [], score: 0, unknown: 0 };
+    if (words.some((side) => !side.length)) return result;
+    const sides = words.map((side) => this.encoder.tokenizer.split(side));
+    const states = await this.encoder.encode(sides[0].ids, sides[1].ids);
+    const compared = [
+      { states: states.source, owners: sides[0].owners },
+      { states: states.target, owners: sides[1].owners },
+    ];
+    const found = linksOf(compared, states.width, settings);
+    const nWords = words[0].length + words[1].length;
+    const unknown = this.#unknownWords(sides);
+    const doubted = unknown > MOST_UNKNOWN * nWords;
+    const links = doubted ? lowered(found, 1 - unknown / nWords) : found;
+    return { ...result, links, score: pairScore(links, nWords), unknown: doubted ? unknown : 0 };
+  }
+
+  #unknownWords(sides) {
+    const { unknown } = this.encoder.tokenizer;
+    return sides.reduce((sum, { ids, owners }) => sum + new Set(owners.filter((_, k) => ids[k] === unknown)).size, 0);
+  }
+
+  // Align several pairs one after the other; the result has their order and number.
+  async alignBatch(pairs, options = {}) {
+    const alignments = [];
+    for (const [source, target] of pairs) alignments.push(await this.align(source, target, options));
+    return alignments;
+  }
+}
+
+// Words are separated by blanks and tabs, and by nothing else: other spaces are parts of words in real text.
+function wordsOf(side, raw, language) {
+  if (typeof side !== "string") return [...side];
+  return raw ? segment(side, language) : side.split(/[ \t]+/).filter(Boolean);
+}
+
+function fetched(folder) {
+  const base = String(folder).endsWith("/") ? String(folder) : `${folder}/`;
+  const asked = async (name) => {
+    const response = await fetch(base + name);
+    if (!response.ok) throw new Error(`${base}${name} could not be loaded (${response.status}).`);
+    return response;
+  };
+  return {
+    graph: asked("model.onnx").then(async (response) => new Uint8Array(await response.arrayBuffer())),
+    tokenizer: asked("tokenizer.json").then((response) => response.json()),
+    settings: asked("weft.json").then((response) => response.json()),
+  };
+}
+
+function extractionSettings(stored) {
+  const { method = "softmax", alpha = 1.5, symmetrize = "intersection", calibration = null } = stored;
+  return checked({
+    method,
+    threshold: stored.threshold ?? METHODS[method],
+    alpha,
+    symmetrize,
+    null: stored.null ?? null,
+    calibration,
+  });
+}
+
+// Settings with some of them changed; a calibration holds only for the method and the null that it was fitted with.
+function updated(settings, changes) {
+  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined && value !== null));
+  if (given.null === "off") given.null = null;
+  const unknown = Object.keys(given).find((name) => !(name in settings) || name === "calibration");
+  if (unknown) throw new Error(`there is no setting called ${unknown}.`);
+  const other = { ...settings, ...given };
+  const sameWay = other.method === settings.method && (other.method !== "entmax" || other.alpha === settings.alpha);
+  if (!sameWay && given.threshold === undefined)
+    other.threshold = other.alpha === 1 ? METHODS.softmax : METHODS[other.method];
+  if (!sameWay || other.null !== settings.null) other.calibration = null;
+  return checked(other);
+}
+
+function checked(settings) {
+  if (!(settings.method in METHODS))
+    throw new Error(`the method ${settings.method} is not there; choose one of ${Object.keys(METHODS).join(", ")}.`);
+  if (!SYMMETRIZATIONS.includes(settings.symmetrize))
+    throw new Error(`${settings.symmetrize} is not there; choose one of ${SYMMETRIZATIONS.join(", ")}.`);
+  if (!(settings.alpha >= 1)) throw new Error(`alpha must be at least 1, got ${settings.alpha}.`);
+  return settings;
+}

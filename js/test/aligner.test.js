@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { before, test } from "node:test";
+import * as runtime from "onnxruntime-web/wasm";
+import { Aligner } from "../src/index.js";
+
+const folder = new URL("../../src/weft/models/weft-mini/", import.meta.url);
+let aligner;
+
+before(async () => {
+  const json = async (name) => JSON.parse(await readFile(new URL(name, folder)));
+  aligner = await Aligner.load({
+    model: { graph: readFile(new URL("model.onnx", folder)), tokenizer: json("tokenizer.json"), settings: json("weft.json") },
+    runtime,
+  });
+});
+
+test("links and probabilities of one pair", async () => {
+  const { links, score } = await aligner.align("das ist gut", "that is good");
+  assert.deepEqual(links.map(([i, j]) => [i, j]), [[0, 0], [1, 1], [2, 2]]);
+  assert.ok(links.every(([, , probability]) => probability > 0.8 && probability <= 1));
+  assert.ok(score > 0.8);
+});
+
+test("an empty side has no links; words are separated by blanks and tabs alone", async () => {
+  assert.deepEqual((await aligner.align("", "that")).links, []);
+  assert.deepEqual((await aligner.align("a\u00a0b\tc  d", "x")).source, ["a\u00a0b", "c", "d"]);
+});
+
+test("sentences of any length are read", async () => {
+  const words = Array.from({ length: 90 }, () => ["das", "ist", "gut"]).flat();
+  const { links } = await aligner.align(words, words);
+  assert.ok(links.some(([i]) => i > 250));
+});
+
+test("settings that are not there are named", async () => {
+  await assert.rejects(aligner.align("a", "b", { method: "ot" }), /the method ot is not there/);
+  await assert.rejects(aligner.align("a", "b", { treshold: 1 }), /no setting called treshold/);
+});
+
+test("another method forgets the calibration; a larger threshold takes links away", async () => {
+  const pair = ["der alte Mann schläft im Garten", "the old man sleeps in the garden"];
+  const [all, few] = [await aligner.align(...pair, { method: "softmax" }), await aligner.align(...pair, { threshold: 0.99 })];
+  assert.ok(all.links.length > few.links.length);
+});

@@ -1,0 +1,44 @@
+"""`weft page`: the web app as a folder of files, with the model in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from weft.cli.options import MODEL
+from weft.cli.output import say
+
+
+def page(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to write.")],
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Models to offer, the default first; can be repeated.",
+            show_default="weft-mini",
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
+    runtime: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="A folder with the npm package onnxruntime-web.",
+            show_default="node_modules here",
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
+) -> None:
+    """Write the web app as a folder that any static host serves.
+
+    The model runs in the browser: no text leaves the reader's machine, and after the first visit no network is needed.
+
+    Example: npm install onnxruntime-web && weft page -o site
+    """
+    from weft.viewing.site import write_site
+
+    size = write_site(output, model or ["weft-mini"], runtime)
+    say(f"{output}: {size / 1e6:.0f} MB. Try it: python3 -m http.server --directory {output}")

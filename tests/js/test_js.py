@@ -1,0 +1,142 @@
+"""The JavaScript package: its own tests, and words, subwords, links and probabilities as in Python."""
+
+from __future__ import annotations
+
+import json
+import random
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from weft import Aligner
+from weft.models.known import built_in_models
+from weft.text.segment import segment
+
+FOLDER = Path(__file__).parents[2]
+EXAMPLES = FOLDER / "examples" / "pairs.txt"
+
+READ = """
+const { readFileSync } = await import("node:fs");
+const asked = JSON.parse(readFileSync(0, "utf8"));
+const json = (path) => JSON.parse(readFileSync(path, "utf8"));
+"""
+
+
+@pytest.fixture(scope="module")
+def aligner() -> Aligner:
+    return Aligner.from_pretrained()
+
+
+def test_own_tests_pass(node):
+    assert "# fail 0" in node("--test", "--test-reporter", "tap")
+
+
+def _odd_words() -> list[str]:
+    """Words of all kinds: those of the examples in several forms, and strings of random characters."""
+    words = EXAMPLES.read_text(encoding="utf-8").split()
+    kinds = [*words, *(unicodedata.normalize("NFD", word) for word in words), *map(str.upper, words)]
+    chance = random.Random(1)
+    blocks = [(0x21, 0x7E), (0xA0, 0x24F), (0x370, 0x52F), (0x5D0, 0x6FF), (0x900, 0xDFF), (0xE01, 0xE4E)]
+    blocks += [
+        (0x2000, 0x206F),
+        (0x3041, 0x30FF),
+        (0x4E00, 0x9FFF),
+        (0xAC00, 0xD7A3),
+        (0xFF00, 0xFFEF),
+        (0x1F300, 0x1F6FF),
+    ]
+    for _ in range(3000):
+        block = chance.choice(blocks)
+        made = "".join(chr(chance.randint(*block)) for _ in range(chance.randint(1, 8)))
+        kinds.append(made)
+    return [word for word in kinds if all(unicodedata.category(character) != "Cn" for character in word)]
+
+
+def test_subwords_are_those_of_the_tokenizers_library(node, aligner):
+    words = [*_odd_words(), "[SEP]", "a[CLS]b", "x" * 61, "\u3000", "\u00a0a"]
+    program = (
+        READ
+        + """
+    const { WordPiece } = await import("./src/wordpiece.js");
+    const tokenizer = new WordPiece(json(asked.tokenizer));
+    console.log(JSON.stringify(asked.words.map((word) => tokenizer.cut(word))));
+    """
+    )
+    tokenizer = str(built_in_models()["weft-mini"] / "tokenizer.json")
+    found = json.loads(node("--input-type=module", "-e", program, stdin={"words": words, "tokenizer": tokenizer}))
+    expected = aligner.encoder.tokenizer.split([(word,) for word in words])
+    different = [word for word, ids, own in zip(words, found, expected, strict=True) if ids != own.ids.tolist()]
+    assert different == []
+
+
+TEXTS = [
+    ("Ieri am citit o carte foarte bună.", None),
+    ("She said: 'It isn't John's, it's mine (I'd bet $3.50).'", None),
+    ("L'homme d'aujourd'hui n'a qu'à s'en aller, c'est-à-dire…", "fr"),
+    ("Dell'altro mondo; un'idea.", "it"),
+    ("п'ять o'zbek don't U.S.A. e.g. 10:30 1,000.5 3/4 a_b", None),
+    ("mail a.b@c.de or see https://weft.example/x?y=(1), www.a.b.", None),
+    ("Ünïcödé — “quoted” «guillemets» 👩‍👩‍👧 🇩🇪🇫🇷 👍🏽!!!", "de"),
+    ("नमस्ते दुनिया। שלום צה\"ל עולם مرحبا بالعالم", None),
+    ("한국어 문장입니다, 그렇죠?", None),
+    ("it's", "en"),
+    ("rock'n'roll l'eau", "sv"),
+]  # fmt: skip
+
+
+def test_text_is_split_as_in_python(node):
+    program = (
+        READ
+        + """
+    const { segment } = await import("./src/segment.js");
+    console.log(JSON.stringify(asked.map(([text, language]) => segment(text, language ?? ""))));
+    """
+    )
+    found = json.loads(node("--input-type=module", "-e", program, stdin=TEXTS))
+    assert found == [list(segment(text, language).words) for text, language in TEXTS]
+
+
+ALIGN = (
+    READ
+    + """
+const { Aligner } = await import("./src/index.js");
+const runtime = await import("onnxruntime-web/wasm");
+const aligner = await Aligner.load({
+  model: {
+    graph: readFileSync(`${asked.folder}/model.onnx`),
+    tokenizer: json(`${asked.folder}/tokenizer.json`),
+    settings: json(`${asked.folder}/weft.json`),
+  },
+  runtime,
+});
+const found = [];
+for (const [source, target] of asked.pairs) found.push(await aligner.align(source, target, asked.options));
+console.log(JSON.stringify(found));
+"""
+)
+
+
+@pytest.mark.parametrize("model", sorted(built_in_models()))
+@pytest.mark.parametrize("options", [{}, {"method": "softmax", "null": "off"}])
+def test_links_and_probabilities_are_those_of_python(node, model, options):
+    aligner = Aligner.from_pretrained(model, **options)
+    lines = EXAMPLES.read_text(encoding="utf-8").splitlines()
+    pairs = [tuple(line.split(" ||| ")) for line in lines]
+    long = tuple(" ".join(side) for side in zip(*pairs, strict=True))  # takes several windows
+    pairs += [long, ("𓀀 𓀁 𓀂", "that is good"), ("", "nothing")]
+    request = {"folder": str(built_in_models()[model]), "pairs": pairs, "options": options}
+    found = json.loads(node("--input-type=module", "-e", ALIGN, stdin=request))
+    common = total = 0
+    for alignment, own in zip(aligner.align_batch(pairs), found, strict=True):
+        links = {link.indices: link.score for link in alignment.links}
+        total += max(len(links), len(own["links"]))
+        for source, target, probability in own["links"]:
+            if (source, target) in links:
+                common += 1
+                assert probability == pytest.approx(links[source, target], abs=0.05)
+        assert own["unknown"] == alignment.unknown
+        if not alignment.unknown:  # between words that nobody can read a link more or less is chance
+            assert own["score"] == pytest.approx(alignment.score, abs=0.05)
+    # Both round activations to eight bits; sums in another order tip a few of them over.
+    assert common >= 0.98 * total
