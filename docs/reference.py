@@ -19,6 +19,7 @@ SECTIONS = {
     "Aligning": {
         "aligner": "Aligner",
         "corpus.align": "align_files AlignedFiles",
+        "corpus.documents": "align_documents AlignedPart TextPart",
         "extraction.settings": "ExtractionSettings",
         "extraction.methods": "Method",
         "extraction.scores": "Scores",

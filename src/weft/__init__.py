@@ -13,6 +13,7 @@ TYPE_CHECKING = False  # what `typing` would say; importing that takes longer th
 if TYPE_CHECKING:
     from weft.aligner import Aligner
     from weft.corpus.align import align_files
+    from weft.corpus.documents import align_documents
     from weft.errors import FormatError, LineCountError, MissingExtraError, SettingError, WeftError
     from weft.extraction.methods import Method
     from weft.extraction.settings import ExtractionSettings
@@ -44,6 +45,7 @@ _HOMES = {
     "Symmetrization": "weft.extraction.symmetrize",
     "TrainingConfig": "weft.training.config",
     "WeftError": "weft.errors",
+    "align_documents": "weft.corpus.documents",
     "align_files": "weft.corpus.align",
     "format_links": "weft.text.links",
     "format_pairs": "weft.text.pairs",
@@ -75,6 +77,7 @@ __all__ = [
     "TrainingConfig",
     "WeftError",
     "__version__",
+    "align_documents",
     "align_files",
     "format_links",
     "format_pairs",

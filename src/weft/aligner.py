@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,10 +15,10 @@ from array_api_compat import to_device
 from weft.arrays import BoolArray, IntArray
 from weft.encoding.encoder import Encoder, encode_pairs
 from weft.encoding.pending import Pending, in_order
-from weft.encoding.subwords import TokenizedPairs
+from weft.encoding.subwords import TokenizedPairs, unknown_words
 from weft.errors import SettingError, chosen
 from weft.extraction.extractor import begin_links
-from weft.extraction.long_pairs import shortened
+from weft.extraction.long_pairs import alternatives, shortened
 from weft.extraction.methods import Cost
 from weft.extraction.scores import Scores
 from weft.extraction.settings import ExtractionSettings
@@ -196,6 +196,43 @@ class Aligner:
 
         return alignments
 
+    def align_texts(
+        self, source: Sequence[Words], target: Sequence[Words], *, scores: Scores | str = Scores.CALIBRATED
+    ) -> list[tuple[range, range, Alignment]]:
+        """Align two texts of which nobody has said which sentences belong together.
+
+        Args:
+            source: the sentences of a text, each a tuple of words, none of them empty.
+            target: those of its translation, as many or not.
+            scores: what links carry: `calibrated`, `raw` or `none`.
+
+        Returns:
+            Both texts from beginning to end: the numbers of source and target sentences that belong together, up to
+            three with one, and their words' links. Sentences without a counterpart have an empty range beside them.
+        """
+        kind = chosen("scores", Scores, scores)
+        tokenizer = self.encoder.tokenize.tokenizer
+        subwords = tokenizer.split([tuple(chain.from_iterable(text)) for text in (source, target)])
+        starts = [
+            first + np.searchsorted(subwords[side].words, [0, *accumulate(map(len, text))])
+            for side, (first, text) in enumerate(zip(subwords.starts.tolist(), (source, target), strict=False))
+        ]
+        texts = alternatives(subwords, (starts[0], starts[1]), self.encoder.encode_stretches, may_differ=True)
+        found: list[Alignment] = []
+        for pieces in cut_by_weight(texts.pieces, self.encoder.pace.chunk_words, lambda piece: piece.n_words):
+            edges = np.array([piece.span for piece in pieces], dtype=np.int64).reshape(-1, 2)
+            parts, pairs = subwords.parts(edges[:, 0], edges[:, 1]), np.arange(len(edges)).reshape(-1, 2)
+            unknown = unknown_words(parts, tokenizer.unknown)[pairs].sum(axis=1)
+            lines = TokenizedPairs(parts, pairs, np.ones(len(pairs), dtype=np.bool_), unknown)
+            # Scores say which sentences belong together, whether anybody wants to see them or not.
+            found.extend(self.begin(lines, scores=Scores.CALIBRATED if kind is Scores.NONE else kind)())
+        way = texts.chosen(found)
+        nothing = Alignment(score=0.0)
+        parts = [(range(*pair[:2]), range(*pair[2:4]), nothing if links is None else links) for pair, links in way]
+        if kind is Scores.NONE:
+            return [(source, target, links.without_scores()) for source, target, links in parts]
+        return parts
+
     def similarity(self, source: Sentence, target: Sentence, *, kind: str = "cosine") -> npt.NDArray[np.float32]:
         """How similar the words of two sentences are: that of their closest subwords.
 
@@ -239,13 +276,17 @@ def cut_into_chunks(
         chunk_words: about how many words of both sides a chunk has.
         pair_of: an item's pair.
     """
+    return cut_by_weight(items, chunk_words, lambda item: 1 + sum(map(_weight, pair_of(item))))
+
+
+def cut_by_weight(items: Iterable[Item], most: int, weight_of: Callable[[Item], int]) -> Iterator[list[Item]]:
+    """Cut items into chunks that end with the item at which their weights reach `most`."""
     chunk: list[Item] = []
     weight = 0
     for item in items:
         chunk.append(item)
-        pair = pair_of(item)
-        weight += 1 + _weight(pair.source) + _weight(pair.target)
-        if weight >= chunk_words:
+        weight += weight_of(item)
+        if weight >= most:
             yield chunk
             chunk, weight = [], 0
     if chunk:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 Words = tuple[str, ...]
@@ -89,6 +89,10 @@ class Alignment:
     def with_pair(self, pair: SentencePair) -> Alignment:
         """These links together with the sentences they belong to."""
         return Alignment(self.links, self.score, pair, self.unknown)
+
+    def without_scores(self) -> Alignment:
+        """The same links, none of them scored, nor the pair."""
+        return replace(self, links=tuple(link._replace(score=None) for link in self.links), score=None)
 
     def swapped(self) -> Alignment:
         """This alignment with source and target exchanged."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,6 +11,7 @@ from weft.cli.badlines import BadLines, MissingTerms
 from weft.cli.options import (
     LINKS,
     OUTPUT,
+    TEXT,
     AddressOption,
     AlphaOption,
     BatchTokensOption,
@@ -41,8 +42,10 @@ from weft.cli.options import (
 from weft.cli.output import on_screen, only_one_stdin, say, write_stdout
 from weft.cli.progress import counting
 from weft.corpus.align import align_files
+from weft.corpus.documents import align_document_files
 from weft.corpus.job import Engine
 from weft.corpus.records import OutputFormat
+from weft.errors import SettingError
 from weft.extraction.scores import Scores
 from weft.text.pairs import PairFormat
 
@@ -90,6 +93,20 @@ def align(
             rich_help_panel=LINKS,
         ),
     ] = None,
+    documents: Annotated[
+        bool,
+        typer.Option(
+            "--documents",
+            help="INPUT and TARGET are raw texts whose sentences need not match; gives JSONL.",
+            rich_help_panel=TEXT,
+        ),
+    ] = False,
+    sentence_per_line: Annotated[
+        bool,
+        typer.Option(
+            "--sentence-per-line", help="With --documents: a line is a sentence already.", rich_help_panel=TEXT
+        ),
+    ] = False,
     strict: StrictOption = False,
     shards: ShardsOption = None,
     resume: ResumeOption = False,
@@ -100,11 +117,33 @@ def align(
     """Align sentence pairs: one line of links per line.
 
     INPUT holds 'source ||| target' lines, TSV or JSONL, or the source side of two parallel files. A line that cannot be
-    aligned gets an empty line.
+    aligned gets an empty line. With --documents, INPUT and TARGET are two texts, and sentences are paired first.
 
     Example: echo 'das ist gut ||| that is good' | weft align
     """
     only_one_stdin(input, target)
+    settings: dict[str, Any] = {
+        "layer": layer,
+        "device": device,
+        "dtype": dtype,
+        "batch_tokens": batch_tokens,
+        "method": method,
+        "threshold": threshold,
+        "alpha": alpha,
+        "cost": cost,
+        "symmetrize": symmetrize,
+        "null": null,
+        "source_language": source_language,
+        "target_language": target_language,
+    }
+    if documents:
+        _only_for_lines(terms=terms, shards=shards, resume=resume, workers=workers, columns=columns, address=address)
+        _align_documents(
+            input, target, output, model=model, sentence_per_line=sentence_per_line, scores=scores, **settings
+        )
+        return
+    if sentence_per_line:
+        raise SettingError("`sentence_per_line` goes with `documents`.")
     bad_lines = BadLines("It gets no links.", strict=strict)
     missing = MissingTerms()
     typed = input == "-" and sys.stdin is not None and sys.stdin.isatty()
@@ -114,16 +153,6 @@ def align(
             target,
             output=write_stdout if output == "-" else output,
             model=model,
-            layer=layer,
-            device=device,
-            dtype=dtype,
-            batch_tokens=batch_tokens,
-            method=method,
-            threshold=threshold,
-            alpha=alpha,
-            cost=cost,
-            symmetrize=symmetrize,
-            null=null,
             input_format=input_format,
             source_field=source_field,
             target_field=target_field,
@@ -131,8 +160,6 @@ def align(
             output_format=output_format,
             scores=scores,
             raw=raw,
-            source_language=source_language,
-            target_language=target_language,
             terms=terms,
             shards=shards,
             resume=resume,
@@ -143,6 +170,7 @@ def align(
             on_bad_line=bad_lines,
             on_progress=count,
             on_missing_term=missing.add,
+            **settings,
         )
     if output == "-":
         write_stdout(b"", flush=True)
@@ -151,3 +179,22 @@ def align(
         say(f"texts too long for the encoder, read in pieces: {done.long_sentences:,}.")
     sentence = f"{bad_lines.count:,} of {done.lines:,} lines could not be aligned and have no links."
     bad_lines.summarise(sentence, lines=done.lines)
+
+
+def _align_documents(input: str, target: str | None, output: str, **options: Any) -> None:
+    if target is None:
+        raise SettingError("`documents` needs two files: a text and its translation.")
+    if options["scores"] is Scores.NONE:
+        options["scores"] = Scores.CALIBRATED  # JSON always holds scores
+    parts = align_document_files(input, target, output=write_stdout if output == "-" else output, **options)
+    if output == "-":
+        write_stdout(b"", flush=True)
+    paired = sum(bool(part.source.words and part.target.words) for part in parts)
+    say(f"{paired:,} pairs of sentences; {len(parts) - paired:,} sentences have no counterpart.")
+
+
+def _only_for_lines(**options: object) -> None:
+    """Options that make no sense for documents."""
+    for name, value in options.items():
+        if value:
+            raise SettingError(f"`{name}` does not go with `documents`.")

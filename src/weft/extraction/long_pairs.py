@@ -15,19 +15,18 @@ from weft.encoding.transfer import to_host
 from weft.extraction.pairing import StretchPair, StretchStates, best_way, likely_pairs
 from weft.types import Alignment, Link
 
-# Ways that gain so much less than the best by the states of stretches alone are tried too, by their words' links.
-_SLACK = 20.0
-# A pair is a translation, so that stretches without a counterpart are rare: by states, and by words that are linked.
-_SKIPPED, _SKIPPED_WORDS = -8.0, -3.0
-# Stretches belong together if more than this share of their words is linked.
-_LINKED = 0.25
+# How texts are paired: ways that gain so much less than the best by states alone are tried too, by their words' links;
+# what a stretch without a counterpart gains, by states and by links; how surely words must be linked on average; and
+# how much it counts that a pair has several stretches.
+_CLOSELY = (20.0, -8.0, -3.0, 0.25, 0.0)  # a translation, in which everything should have a counterpart
+_LOOSELY = (40.0, -1.0, 0.0, 0.5, 0.5)
 
 Span = tuple[int, int, int, int]
 """Where a source and a target stretch begin and end among all subwords."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class Piece:
     """A pair of stretches, where they lie, the numbers of their first words, and the words of both sides.
 
     Only links of source words in `kept` count, where a piece reaches into its neighbours.
@@ -46,25 +45,37 @@ class _Piece:
             if self.kept is None or link.source + source in self.kept:
                 yield link._replace(source=link.source + source, target=link.target + target)
 
-    def gain(self, found: Alignment) -> float:
-        """How many words are linked beyond the share that is needed."""
-        linked = len({link.source for link in found.links}) + len({link.target for link in found.links})
-        return linked - _LINKED * self.n_words
+    def gain(self, found: Alignment, needed: float) -> float:
+        """How surely words are linked, over all words, beyond what is needed on average."""
+        best: dict[tuple[int, int], float] = {}
+        for link in found.links:
+            score = 1.0 if link.score is None else link.score
+            for word in ((0, link.source), (1, link.target)):
+                best[word] = max(score, best.get(word, 0.0))
+        return sum(best.values()) - needed * self.n_words
 
 
 @dataclass(frozen=True, slots=True)
-class _LongPair:
+class LongPair:
     """The pieces of a long pair that may belong together, and stretches that may have no counterpart."""
 
-    pieces: list[_Piece]
+    pieces: list[Piece]
     skips: list[StretchPair]
+    needed: float = _CLOSELY[3]
+    several: float = _CLOSELY[4]
+
+    def chosen(self, found: Sequence[Alignment]) -> list[tuple[StretchPair, Alignment | None]]:
+        """The way through both texts that links most words, with the links of each step; None for one side alone."""
+        aligned = dict(zip((piece.stretches[:4] for piece in self.pieces), found, strict=True))
+        gains = [
+            piece.stretches._replace(gain=piece.gain(links, self.needed) + self.several * piece.stretches.shape_gain)
+            for piece, links in zip(self.pieces, found, strict=True)
+        ]
+        return [(pair, aligned.get(pair[:4])) for pair in best_way([*gains, *self.skips])]
 
     def joined(self, found: Sequence[Alignment]) -> Alignment:
         """Links of the pieces that together link most words."""
-        gains = [
-            piece.stretches._replace(gain=piece.gain(links)) for piece, links in zip(self.pieces, found, strict=True)
-        ]
-        chosen = {pair[:4] for pair in best_way([*gains, *self.skips])}
+        chosen = {pair[:4] for pair, _ in self.chosen(found)}
         links = (
             link
             for piece, links in zip(self.pieces, found, strict=True)
@@ -85,7 +96,7 @@ class ShortPairs:
 
     subwords: Subwords
     pairs: IntArray
-    _long: tuple[_LongPair | None, ...] | None = None
+    _long: tuple[LongPair | None, ...] | None = None
     """For each pair that there was, its pieces if it was long; None if none of them was."""
 
     def whole(self, found: list[Alignment]) -> list[Alignment]:
@@ -107,12 +118,12 @@ def shortened(lines: TokenizedPairs, encode_stretches: Callable[[Subwords], Enco
     if stretches is None:
         return ShortPairs(subwords, pairs)
     spans: list[Span] = []
-    long: list[_LongPair | None] = []
+    long: list[LongPair | None] = []
     for (source, target), is_long in zip(pairs.tolist(), stretches.long.tolist(), strict=True):
         if is_long:
             sides = stretches.starts[source], stretches.starts[target]
             soft = stretches.soft[source] or stretches.soft[target]
-            pair = (_overlapping if soft else _alternatives)(subwords, sides, encode_stretches)
+            pair = (_overlapping if soft else alternatives)(subwords, sides, encode_stretches)
             long.append(pair)
             spans.extend(piece.span for piece in pair.pieces)
         else:
@@ -122,21 +133,33 @@ def shortened(lines: TokenizedPairs, encode_stretches: Callable[[Subwords], Enco
     return ShortPairs(subwords.parts(edges[:, 0], edges[:, 1]), np.arange(len(edges)).reshape(-1, 2), tuple(long))
 
 
-def _alternatives(
-    subwords: Subwords, starts: tuple[IntArray, IntArray], encode_stretches: Callable[[Subwords], Encoded]
-) -> _LongPair:
-    """Sentences: several ways to pair them, from which their links will choose."""
-    found = likely_pairs(*(_states(subwords, side, encode_stretches) for side in starts), slack=_SLACK, skip=_SKIPPED)
+def alternatives(
+    subwords: Subwords,
+    starts: tuple[IntArray, IntArray],
+    encode_stretches: Callable[[Subwords], Encoded],
+    *,
+    may_differ: bool = False,
+) -> LongPair:
+    """Sentences: several ways to pair them, from which their links will choose.
+
+    Args:
+        subwords: those of both texts.
+        starts: where the sentences of each text begin among the subwords, and behind them where the last one ends.
+        encode_stretches: the encoder's way to read the stretches of one text.
+        may_differ: whether sentences of either text may well be missing in the other.
+    """
+    slack, skip, skipped_words, needed, several = _LOOSELY if may_differ else _CLOSELY
+    found = likely_pairs(*(_states(subwords, side, encode_stretches) for side in starts), slack=slack, skip=skip)
     pieces = [_piece(subwords, pair, starts) for pair in found if not pair.is_skip]
-    return _LongPair(pieces, [pair._replace(gain=_SKIPPED_WORDS) for pair in found if pair.is_skip])
+    return LongPair(pieces, [pair._replace(gain=skipped_words) for pair in found if pair.is_skip], needed, several)
 
 
 def _overlapping(
     subwords: Subwords, starts: tuple[IntArray, IntArray], encode_stretches: Callable[[Subwords], Encoded]
-) -> _LongPair:
+) -> LongPair:
     """Stretches that end anywhere: each pair of them together with its neighbours, as no pair is a translation."""
     found = best_way(
-        likely_pairs(*(_states(subwords, side, encode_stretches) for side in starts), slack=0.0, skip=_SKIPPED)
+        likely_pairs(*(_states(subwords, side, encode_stretches) for side in starts), slack=0.0, skip=_CLOSELY[1])
     )
     pairs = [pair for pair in found if not pair.is_skip]
     pieces = []
@@ -147,7 +170,7 @@ def _overlapping(
         kept_end = starts[0][pairs[number + 1].source if number + 1 < len(pairs) else -1]
         kept = range(subwords.words[kept_start], subwords.words[kept_end - 1] + 1)
         pieces.append(_piece(subwords, around, starts, kept))
-    return _LongPair(pieces, [])
+    return LongPair(pieces, [])
 
 
 def _states(subwords: Subwords, starts: IntArray, encode_stretches: Callable[[Subwords], Encoded]) -> StretchStates:
@@ -158,10 +181,10 @@ def _states(subwords: Subwords, starts: IntArray, encode_stretches: Callable[[Su
 
 def _piece(
     subwords: Subwords, pair: StretchPair, starts: tuple[IntArray, IntArray], kept: range | None = None
-) -> _Piece:
+) -> Piece:
     source, source_end = (int(starts[0][number]) for number in pair[0:2])
     target, target_end = (int(starts[1][number]) for number in pair[2:4])
     words = subwords.words
     first, last = (words[source], words[target]), (words[source_end - 1], words[target_end - 1])
     n_words = int(last[0] - first[0] + last[1] - first[1]) + 2
-    return _Piece(pair, (source, source_end, target, target_end), (int(first[0]), int(first[1])), n_words, kept)
+    return Piece(pair, (source, source_end, target, target_end), (int(first[0]), int(first[1])), n_words, kept)

@@ -48,6 +48,11 @@ class StretchPair(NamedTuple):
         """Whether a side is empty."""
         return self.source == self.source_end or self.target == self.target_end
 
+    @property
+    def shape_gain(self) -> float:
+        """What the number of stretches on both sides speaks for, beside one of each: nothing, or less."""
+        return _SHAPES.get((self.source_end - self.source, self.target_end - self.target), 0.0)
+
     def moved(self, source: int, target: int) -> StretchPair:
         """The same pair in a text that begins so many stretches earlier."""
         return StretchPair(

@@ -1,0 +1,170 @@
+"""Two texts with unequal numbers of sentences to pairs of sentences with word links and character offsets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft.extraction.scores import Scores
+from weft.text.files import Write, writing
+from weft.text.lines import decode, read_lines
+from weft.text.links import json_links
+from weft.text.segment import Offsets, Segmenter, segmenter_for
+from weft.text.sentences import split_sentences
+from weft.types import Alignment, SentencePair, Words
+
+if TYPE_CHECKING:
+    from weft.aligner import Aligner
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """Some neighbouring sentences of a text.
+
+    Attributes:
+        text: what they say.
+        span: where they begin and end in the document, in code points; None if there are none.
+        words: their words.
+        offsets: where each word begins and ends in `text`.
+    """
+
+    text: str = ""
+    span: Offsets | None = None
+    words: Words = ()
+    offsets: tuple[Offsets, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedPart:
+    """Sentences of both documents that belong together, and the links of their words; a side may be empty."""
+
+    source: TextPart
+    target: TextPart
+    alignment: Alignment
+
+    def to_json(self) -> str:
+        """The part as a line of JSONL."""
+        sides = {"source": self.source, "target": self.target}
+        record: dict[str, object] = {}
+        for name, side in sides.items():
+            record[name] = side.words
+            record[f"{name}_text"] = side.text
+            record[f"{name}_span"] = side.span
+            record[f"{name}_offsets"] = side.offsets
+        return json.dumps({**record, **json_links(self.alignment)}, ensure_ascii=False)
+
+
+def align_documents(
+    source: str,
+    target: str,
+    *,
+    aligner: Aligner | None = None,
+    source_language: str | None = None,
+    target_language: str | None = None,
+    sentence_per_line: bool = False,
+    scores: Scores | str = Scores.CALIBRATED,
+) -> list[AlignedPart]:
+    """Align two documents: which sentences belong together, and which of their words.
+
+    Args:
+        source: a text; the end of a line ends a sentence too.
+        target: its translation, which may leave sentences out, add some, or join and divide them.
+        aligner: whose model to use; weft-mini by default.
+        source_language: a code such as `de` or `ja`; by default words are split by the script.
+        target_language: the language of the translation.
+        sentence_per_line: lines are sentences already, and none of them is divided.
+        scores: what links carry: `calibrated`, `raw` or `none`.
+
+    Returns:
+        Both documents from beginning to end, sentences without a counterpart with an empty other side.
+
+    Raises:
+        MissingExtraError: the library that finds sentences, or one that a language needs, is not installed.
+    """
+    from weft.aligner import Aligner
+
+    sides = [_sentences(text, language, sentence_per_line)
+             for text, language in ((source, source_language), (target, target_language))]  # fmt: skip
+    found = (aligner or Aligner.from_pretrained()).align_texts(
+        [part.words for part in sides[0]], [part.words for part in sides[1]], scores=scores
+    )
+    parts = []
+    for ours, theirs, links in found:
+        first, second = _together(source, sides[0], ours), _together(target, sides[1], theirs)
+        parts.append(AlignedPart(first, second, links.with_pair(SentencePair(first.words, second.words))))
+    return parts
+
+
+def align_document_files(
+    source: str | Path, target: str | Path, *, output: str | Write, model: str | Path = "weft-mini", **options: Any
+) -> list[AlignedPart]:
+    """Align two files of text and write JSONL: what `weft align --documents` does.
+
+    Args:
+        source: a file of plain text.
+        target: its translation.
+        output: the file to write, or a function that is given the output piece by piece.
+        model: weft's own, a folder, or a name on the hub.
+        options: those of `align_documents`, and what `Aligner.from_pretrained` takes besides.
+
+    Returns:
+        What was written.
+    """
+    from weft.aligner import Aligner
+
+    texts = [_read(path) for path in (source, target)]
+    own = {name: options.pop(name) for name in _DOCUMENT_OPTIONS if name in options}
+    parts = align_documents(*texts, aligner=Aligner.from_pretrained(model, **options), **own)
+    lines = (f"{part.to_json()}\n".encode("utf-8", "backslashreplace") for part in parts)
+    if callable(output):
+        for line in lines:
+            output(line)
+    else:
+        with writing(output) as write:
+            for line in lines:
+                write(line)
+    return parts
+
+
+_DOCUMENT_OPTIONS = ("source_language", "target_language", "sentence_per_line", "scores")
+
+
+def _read(path: str | Path) -> str:
+    return "\n".join(decode(line, path, number) for number, line in enumerate(read_lines(path), start=1))
+
+
+def _sentences(text: str, language: str | None, sentence_per_line: bool) -> list[TextPart]:
+    cut: Segmenter = segmenter_for(language)
+    spans = _lines(text) if sentence_per_line else split_sentences(text, language)
+    parts = []
+    for start, end in spans:
+        segmented = cut(text[start:end])
+        if segmented.words:
+            parts.append(TextPart(text[start:end], (start, end), segmented.words, segmented.offsets))
+    return parts
+
+
+def _lines(text: str) -> Iterator[Offsets]:
+    begin = 0
+    for line in text.split("\n"):
+        start = begin + len(line) - len(line.lstrip())
+        yield start, max(start, begin + len(line.rstrip()))
+        begin += len(line) + 1
+
+
+def _together(text: str, parts: Sequence[TextPart], numbers: range) -> TextPart:
+    """Neighbouring sentences as one part."""
+    own = [parts[number] for number in numbers]
+    spans = [part.span for part in own if part.span]
+    if not spans:
+        return TextPart()
+    start, end = spans[0][0], spans[-1][1]
+    offsets = [
+        (first + span[0] - start, last + span[0] - start)
+        for part, span in zip(own, spans, strict=True)
+        for first, last in part.offsets
+    ]
+    return TextPart(text[start:end], (start, end), tuple(word for part in own for word in part.words), tuple(offsets))

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from weft import Aligner, SettingError, align_documents
+from weft.text.sentences import split_sentences
+
+GERMAN = """Das Museum ist von Dienstag bis Sonntag geöffnet. Am Montag bleibt es geschlossen.
+Der Eintritt kostet acht Euro, und Kinder zahlen nichts. Bitte lassen Sie Ihre Taschen an der Garderobe.
+
+  Im Erdgeschoss finden Sie die römischen Münzen. Das Café im ersten Stock bietet Kuchen an.
+"""
+ENGLISH = """The museum is open from Tuesday to Sunday and closed on Monday.
+Admission is eight euros. Children pay nothing. Free guided tours start at noon.
+
+You will find the Roman coins on the ground floor. The café on the first floor offers cakes.
+"""
+
+
+@pytest.fixture(scope="module")
+def aligner():
+    return Aligner.from_pretrained()
+
+
+@pytest.fixture(scope="module")
+def parts(aligner):
+    return align_documents(GERMAN, ENGLISH, aligner=aligner, source_language="de", target_language="en")
+
+
+def test_sentences_that_are_joined_divided_and_missing(parts):
+    found = {(part.source.text[:10], part.target.text[:10]) for part in parts}
+    assert found == {
+        ("Das Museum", "The museum"),  # two sentences and one
+        ("Der Eintri", "Admission "),  # one and two
+        ("Bitte lass", ""),
+        ("", "Free guide"),
+        ("Im Erdgesc", "You will f"),
+        ("Das Café i", "The café o"),
+    }
+    assert parts[0].source.text.endswith("geschlossen.")
+    assert parts[1].target.text.endswith("nothing.")
+
+
+def test_offsets_lead_back_to_the_documents(parts):
+    for text, sides in ((GERMAN, [part.source for part in parts]), (ENGLISH, [part.target for part in parts])):
+        for side in filter(lambda side: side.span, sides):
+            assert text[slice(*side.span)] == side.text
+            assert tuple(side.text[start:end] for start, end in side.offsets) == side.words
+        assert "".join("".join(side.words) for side in sides) == "".join(text.split())
+
+
+def test_words_are_linked_within_pairs(parts):
+    words = {pair for part in parts for pair in part.alignment.word_pairs}
+    assert {("Montag", "Monday"), ("Eintritt", "Admission"), ("Münzen", "coins"), ("Kuchen", "cakes")} <= words
+    assert all(0 < link.score <= 1 for part in parts for link in part.alignment)
+    assert all(part.alignment.score <= 1 for part in parts)
+
+
+def test_lines_of_json_say_the_same(parts):
+    records = [json.loads(part.to_json()) for part in parts]
+    assert [record["source_text"] for record in records] == [part.source.text for part in parts]
+    assert {record["source_span"] is None for record in records if not record["source"]} == {True}
+    assert [len(record["links"]) for record in records] == [len(part.alignment) for part in parts]
+
+
+def test_empty_documents(aligner):
+    assert align_documents("", " \n\n", aligner=aligner) == []
+    [part] = align_documents("Allein.", "", aligner=aligner)
+    assert (part.source.text, part.target.span, len(part.alignment)) == ("Allein.", None, 0)
+
+
+def test_lines_that_are_sentences_stay_whole(aligner):
+    parts = align_documents(
+        "Ja. Nein.\nGut.", "Yes. No.\nGood.", aligner=aligner, sentence_per_line=True, scores="none"
+    )
+    assert [part.source.text for part in parts] == ["Ja. Nein.", "Gut."]
+    assert all(link.score is None for part in parts for link in part.alignment)
+
+
+def test_a_kind_of_scores_that_does_not_exist(aligner):
+    with pytest.raises(SettingError, match="scores"):
+        align_documents("a", "b", aligner=aligner, scores="loud")
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "sentences"),
+    [
+        ("de", "Am 3. Mai kam er z. B. an. Dann ging er.", ["Am 3. Mai kam er z. B. an.", "Dann ging er."]),
+        ("zh-Hant", "他來了。我走了！", ["他來了。", "我走了！"]),
+        ("hi", " यह है। वह था। ", ["यह है।", "वह था।"]),
+        (None, "One\nTwo. 😀 Three.", ["One", "Two.", "😀 Three."]),
+        ("no-such-language", "Yes. No.", ["Yes.", "No."]),
+    ],
+)
+def test_sentences_of_raw_text(language, text, sentences):
+    assert [text[start:end] for start, end in split_sentences(text, language)] == sentences
