@@ -228,10 +228,10 @@ class Aligner:
             found.extend(self.begin(lines, scores=Scores.CALIBRATED if kind is Scores.NONE else kind)())
         way = texts.chosen(found)
         nothing = Alignment(score=0.0)
-        parts = [(range(*pair[:2]), range(*pair[2:4]), nothing if links is None else links) for pair, links in way]
+        aligned = [(range(*pair[:2]), range(*pair[2:4]), nothing if links is None else links) for pair, links in way]
         if kind is Scores.NONE:
-            return [(source, target, links.without_scores()) for source, target, links in parts]
-        return parts
+            return [(source, target, links.without_scores()) for source, target, links in aligned]
+        return aligned
 
     def similarity(self, source: Sentence, target: Sentence, *, kind: str = "cosine") -> npt.NDArray[np.float32]:
         """How similar the words of two sentences are: that of their closest subwords.
