@@ -156,3 +156,30 @@ def test_agreement_of_two_annotators(weft, files):
     assert record["kappa"] == pytest.approx((8 / 14 - chance) / (1 - chance))
     assert [each["line"] for each in record["disagreements"]] == [2, 3, 1]
     assert "give two files" in weft("score", "--agreement", "gold", "good", "poor", cwd=files).stderr
+
+
+def test_tables_for_papers_pages_and_scripts(weft, tmp_path):
+    """Three sentences against a system that is right and one that is wrong; names that TeX and Markdown would obey."""
+    gold, right, wrong = (tmp_path / name for name in ("gold.talp", "my_right", "wrong|100%"))
+    gold.write_text("0-0 1-1\n" * 40)
+    right.write_text("0-0 1-1\n" * 40)
+    wrong.write_text("0-0 1-0\n" * 40)
+    tables = {
+        kind: weft("score", gold, wrong, right, "--format", kind).stdout
+        for kind in ("latex", "markdown", "tsv", "json")
+    }
+    rows = [line.split("\t") for line in tables["tsv"].splitlines()]
+    assert rows[0][:5] == ["system", "aer", "aer_low", "aer_high", "aer_p"]
+    record = json.loads(tables["json"])
+    for row, system in zip(rows[1:], record["systems"], strict=True):
+        assert row[1:4] == [f"{value:.2f}" for value in (system["aer"], *system["interval"]["aer"])]
+    assert (rows[1][4], float(rows[2][4])) == ("", round(record["systems"][1]["p_values"]["aer"], 4))
+    assert r"my\_right & \textbf{0.0}\rlap{$^*$} & \textbf{100.0}\rlap{$^*$}" in tables["latex"]
+    assert r"wrong|100\% & 50.0 &" in tables["latex"]
+    assert tables["latex"].count("\\begin{tabular}") == tables["latex"].count("\\end{tabular}") == 1
+    assert r"my\_right | **0.0**\* [0.0, 0.0] |" in tables["markdown"]
+    assert r"wrong\|100% | 50.0 [" in tables["markdown"]
+    assert record["signature"] in tables["latex"]
+    alone = weft("score", gold, right, "--format", "markdown").stdout
+    assert "**" not in alone
+    assert "star" not in alone

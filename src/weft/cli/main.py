@@ -11,6 +11,7 @@ from itertools import zip_longest
 
 import typer
 
+from weft.cli.foreign import explain_foreign_options
 from weft.cli.help import Command, Group
 from weft.cli.output import finish_stdout, say, with_options
 from weft.errors import SettingError, WeftError
@@ -71,6 +72,7 @@ def main() -> None:
     _log_to_stderr()
     try:
         try:
+            explain_foreign_options(sys.argv[1:])
             arguments = _with_optional_values(sys.argv[1:])
             command = [name for name in arguments[:1] if name in _COMMANDS and "_WEFT_COMPLETE" not in os.environ]
             command_line(*command)(arguments)

@@ -29,6 +29,9 @@ class ScoreFormat(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+    LATEX = "latex"
+    MARKDOWN = "markdown"
+    TSV = "tsv"
 
 
 def score(
@@ -104,8 +107,9 @@ def score(
         sentences=texts,
         observe=observe,
     )
-    show = score_output.as_json if format is ScoreFormat.JSON else score_output.as_text
-    write_lines(output, show(scores, reports))
+    if reports and format not in (ScoreFormat.TEXT, ScoreFormat.JSON):
+        say(f"the error report is left out of {format}; --format text and json have it.")
+    write_lines(output, getattr(score_output, f"as_{format}")(scores, reports))
 
 
 def _agreement(files: list[str], base: int | None, texts: tuple[str, str] | None, format: ScoreFormat) -> Iterator[str]:

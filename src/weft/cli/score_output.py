@@ -1,8 +1,9 @@
-"""How `weft score` prints: a table to read, or JSON to keep."""
+"""How `weft score` prints: a table to read, for a page or a paper, or figures to keep."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -10,9 +11,11 @@ from dataclasses import asdict
 from weft.scoring.agreement import Agreement
 from weft.scoring.corpus import CorpusScore, ScoreDifference
 from weft.scoring.errors_report import ErrorReport
+from weft.viewing.tables import tex
 
 _COLUMNS = {"aer": "AER", "precision": "precision", "recall": "recall", "f1": "F1"}
 _MOST_PAIRS = 10
+_SIGNIFICANT = 0.05
 
 
 def as_text(scores: Sequence[CorpusScore], reports: Sequence[ErrorReport]) -> Iterator[str]:
@@ -29,6 +32,64 @@ def as_text(scores: Sequence[CorpusScore], reports: Sequence[ErrorReport]) -> It
     yield f"\n{scores[0].signature}\n"
     for score, report in zip(scores, reports, strict=False):
         yield from _report_text(score.name, report)
+
+
+def as_tsv(scores: Sequence[CorpusScore], reports: Sequence[ErrorReport]) -> Iterator[str]:
+    """Columns for a spreadsheet or a script: each rate with its interval and, after the first system, its p-value."""
+    parts = ("", "_low", "_high", "_p")
+    yield "\t".join(["system", *(f"{rate}{part}" for rate in _COLUMNS for part in parts)]) + "\n"
+    for score in scores:
+        lower, upper = score.interval
+        p_values = None if score is scores[0] else score.compare(scores[0]).p_values
+        cells = [re.sub(r"[\t\r\n]", " ", score.name)]
+        for rate in _COLUMNS:
+            cells += [f"{getattr(rates, rate):.2f}" for rates in (score.rates, lower, upper)]
+            cells.append("" if p_values is None else f"{getattr(p_values, rate):.4f}")
+        yield "\t".join(cells) + "\n"
+
+
+def as_markdown(scores: Sequence[CorpusScore], reports: Sequence[ErrorReport]) -> Iterator[str]:
+    """A table for a page: the best rates in bold, stars where a system differs from the first one."""
+    yield f"| {' | '.join(['', *_COLUMNS.values()])} |\n|{'|'.join(['---', *['---:'] * len(_COLUMNS)])}|\n"
+    for score in scores:
+        cells = []
+        for rate, best, star in _distinctions(score, scores):
+            value = f"{getattr(score.rates, rate):.1f}"
+            lower, upper = (getattr(end, rate) for end in score.interval)
+            marked = (f"**{value}**" if best else value) + (r"\*" if star else "")
+            cells.append(f"{marked} [{lower:.1f}, {upper:.1f}]")
+        name = re.sub(r"([\\|*_`])", r"\\\1", score.name)
+        yield f"| {name} | {' | '.join(cells)} |\n"
+    yield f"\n{_note(scores)}\n"
+
+
+def as_latex(scores: Sequence[CorpusScore], reports: Sequence[ErrorReport]) -> Iterator[str]:
+    """A tabular for a paper, with booktabs: the best rates in bold, stars where a system differs from the first one."""
+    yield "\\begin{tabular}{lrrrr}\n\\toprule\n"
+    yield " & AER & Precision & Recall & F1 \\\\\n\\midrule\n"
+    for score in scores:
+        cells = []
+        for rate, best, star in _distinctions(score, scores):
+            value = f"{getattr(score.rates, rate):.1f}"
+            cells.append((f"\\textbf{{{value}}}" if best else value) + (r"\rlap{$^*$}" if star else ""))
+        yield f"{tex(score.name)} & {' & '.join(cells)} \\\\\n"
+    yield f"\\bottomrule\n\\end{{tabular}}\n% {_note(scores)}\n"
+
+
+def _distinctions(score: CorpusScore, scores: Sequence[CorpusScore]) -> Iterator[tuple[str, bool, bool]]:
+    """Each rate, whether a system has the best one in the table, and whether it differs from the first system's."""
+    p_values = None if score is scores[0] else score.compare(scores[0]).p_values
+    for rate in _COLUMNS:
+        values = [round(getattr(other.rates, rate), 1) for other in scores]
+        best = min(values) if rate == "aer" else max(values)
+        is_best = len(scores) > 1 and round(getattr(score.rates, rate), 1) == best
+        yield rate, is_best, p_values is not None and getattr(p_values, rate) < _SIGNIFICANT
+
+
+def _note(scores: Sequence[CorpusScore]) -> str:
+    first = scores[0].name
+    stars = f"A star: differs from {first} (paired permutation test, p < {_SIGNIFICANT}). " if scores[1:] else ""
+    return stars + scores[0].signature
 
 
 def _with_interval(score: CorpusScore, rate: str) -> str:

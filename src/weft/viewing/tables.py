@@ -76,18 +76,19 @@ def _tikz_row(letter: str, words: tuple[str, ...], y: int) -> Iterable[str]:
         order.reverse()
     place = f"(0, {y})"
     for number, word in order:
-        yield f"\\node[anchor=base west] ({letter}{number}) at {place} {{{_tex(word)}}};"
+        yield f"\\node[anchor=base west] ({letter}{number}) at {place} {{{tex(word)}}};"
         place = f"({letter}{number}.base east)"
 
 
 def _tikz_legend(kinds: Sequence[Kind], systems: Sequence[str]) -> Iterable[str]:
     place = "(0, -3)"
     for number, kind in enumerate(kinds):
-        name = f"\\footnotesize {_tex(named(kind, systems))}"
+        name = f"\\footnotesize {tex(named(kind, systems))}"
         yield f"\\draw[{_TIKZ_STYLES.get(kind, '')}] {place} -- +(0.6, 0) coordinate (k{number});"
         yield f"\\node[anchor=west] (n{number}) at (k{number}) {{{name}}};"
         place = f"([xshift=2mm]n{number}.east)"
 
 
-def _tex(word: str) -> str:
+def tex(word: str) -> str:
+    """Text as TeX sets it."""
     return re.sub(r"[\\{}$&#%_^~]", lambda match: _TEX.get(match[0], f"\\{match[0]}"), word)

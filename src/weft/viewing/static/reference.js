@@ -66,7 +66,12 @@ function fieldsOf(title, schema, schemas) {
   const fields = Object.entries(schema?.properties ?? {});
   if (!fields.length) return [];
   const rows = fields.map(([name, field]) => [name, describedBy(field), kindOf(field, schemas)]);
-  return [el("h3", {}, title), table(rows)];
+  const inner = fields.flatMap(([name, field]) =>
+    (field.anyOf ?? [field])
+      .filter((part) => part.items?.$ref)
+      .flatMap((part) => fieldsOf(`Each of ${name}`, resolved(part.items, schemas), schemas)),
+  );
+  return [el("h3", {}, title), table(rows), ...inner];
 }
 
 const describedBy = (field) =>

@@ -1,0 +1,96 @@
+"""Options of other aligners after `weft align`: recognised, and answered with the line to type."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from weft.errors import SettingError
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """What an option of another tool is in weft: some words, with its value at the end if it has one that counts."""
+
+    words: tuple[str, ...] = ()
+    value: Callable[[str], str] | None = None  # how its value is written here
+    has_value: bool = True
+
+
+def _same(value: str) -> str:
+    return value
+
+
+_FILE, _NOTHING, _FLAG = _Option(value=_same), _Option(), _Option(has_value=False)
+_AWESOME = {
+    "--data_file": _FILE,
+    "--output_file": _Option(("-o",), _same),
+    "--model_name_or_path": _Option(("--model",), _same),
+    "--align_layer": _Option(("--layer",), _same),
+    "--extraction": _Option(("--method",), lambda name: name.removesuffix("15")),
+    "--softmax_threshold": _Option(("--threshold",), _same),
+    "--output_prob_file": _Option(("--scores", "raw")),
+    "--output_word_file": _Option(("--output-format", "words")),
+    "--no_cuda": _Option(("--device", "cpu"), has_value=False),
+    **dict.fromkeys(("--batch_size", "--cache_dir", "--config_name", "--tokenizer_name", "--seed"), _NOTHING),
+    "--num_workers": _NOTHING,
+}
+_FAST = {
+    "-i": _FILE,
+    **dict.fromkeys(("-d", "-o", "-v", "-r", "-N"), _FLAG),
+    "-s": _Option(("--output-format", "jsonl"), has_value=False),
+    **dict.fromkeys(("-I", "-q", "-a", "-T", "-p", "-f", "-m", "-b"), _NOTHING),
+}
+_EFLOMAL = {
+    **dict.fromkeys(("-i", "-s", "-t"), _FILE),
+    **dict.fromkeys(("-v", "--overwrite"), _FLAG),
+    "-f": _Option(("-o",), _same),
+    **dict.fromkeys(("-r", "-F", "-R", "-p", "-m", "-M", "-l", "-1", "-2", "-3"), _NOTHING),
+}
+
+
+def explain_foreign_options(arguments: Sequence[str]) -> None:
+    """Refuse a line that was written for another aligner, and say how weft wants it.
+
+    Args:
+        arguments: the command line after `weft`.
+
+    Raises:
+        SettingError: an option belongs to another aligner; the message holds the line to type.
+    """
+    if list(arguments[:1]) != ["align"]:
+        return
+    given = [argument.partition("=")[0] for argument in arguments[1:]]
+    awesome = next((argument for argument in given if argument in _AWESOME), None)
+    if awesome:
+        raise SettingError(_answer(awesome, "awesome-align", _translated(arguments[1:], _AWESOME)))
+    if "-s" in given and "-t" in given:
+        raise SettingError(_answer("-s", "eflomal", _translated(arguments[1:], _EFLOMAL)))
+    fast = next((argument for argument in given if argument in ("-i", "-d", "-v", "-r")), None)
+    if fast:
+        raise SettingError(_answer(fast, "fast_align", _translated(arguments[1:], _FAST)))
+
+
+def _answer(option: str, tool: str, line: list[str]) -> str:
+    return f"{option} is an option of {tool}. Here it is: weft align {shlex.join(line)}".rstrip()
+
+
+def _translated(arguments: Sequence[str], options: Mapping[str, _Option]) -> list[str]:
+    """The same line in weft's words: files first, then options; what is unknown stays as it is."""
+    files: list[str] = []
+    rest: list[str] = []
+    places = iter(arguments)
+    for argument in places:
+        name, joined, value = argument.partition("=")
+        option = options.get(name)
+        if option is None:
+            rest.append(argument)
+            continue
+        if option.has_value and not joined:
+            value = next(places, "")
+        if option is _FILE:
+            files.append(value)
+        else:
+            rest += [*option.words, *([option.value(value)] if option.value else [])]
+    return files + rest

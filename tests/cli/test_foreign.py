@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("line", "tool", "answer"),
+    [
+        ("--data_file pairs.txt --output_file out.links --model_name_or_path bert-base-multilingual-cased "
+         "--extraction softmax --batch_size 32",
+         "--data_file is an option of awesome-align",
+         "pairs.txt -o out.links --model bert-base-multilingual-cased --method softmax"),
+        ("--data_file=a.txt --extraction entmax15 --softmax_threshold 0.01 --no_cuda --align_layer 8",
+         "--data_file is an option of awesome-align", "a.txt --method entmax --threshold 0.01 --device cpu --layer 8"),
+        ("--model_name_or_path M 'my pairs.txt'", "--model_name_or_path is an option of awesome-align",
+         "--model M 'my pairs.txt'"),
+        ("-i pairs.txt -d -o -v", "-i is an option of fast_align", "pairs.txt"),
+        ("-d -o -v -i pairs.txt -r -T 5", "-d is an option of fast_align", "pairs.txt"),
+        ("-s de.txt -t en.txt -f out.fwd -r out.rev --overwrite -m 3", "-s is an option of eflomal",
+         "de.txt en.txt -o out.fwd"),
+    ],
+)  # fmt: skip
+def test_a_line_of_another_tool_is_answered_with_the_line_to_type(weft, line, tool, answer):
+    done = weft("align", *shlex.split(line))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"weft: {tool}. Here it is: weft align {answer}\n"
+
+
+def test_the_line_to_type_works(weft, tmp_path):
+    pairs = tmp_path / "pairs.txt"
+    pairs.write_text("das ist gut ||| that is good\n")
+    done = weft("align", "--data_file", pairs, "--extraction", "softmax", "--output_file", tmp_path / "out")
+    _, _, line = done.stderr.strip().partition("weft align ")
+    assert weft("align", *shlex.split(line)).returncode == 0
+    assert (tmp_path / "out").read_text() == "0-0 1-1 2-2\n"
+
+
+def test_weft_has_no_option_that_is_taken_for_another_tool(weft):
+    """Its own short options, and files that are called like options of others, go their own way."""
+    assert "is an option of" not in weft("align", "-o", "-", "/nowhere").stderr
+    assert "is an option of" not in weft("score", "-i", "x").stderr
