@@ -118,6 +118,8 @@ def _agreement(files: list[str], base: int | None, texts: tuple[str, str] | None
 
     if len(files) != 2:
         raise SettingError("--agreement compares two annotators: give two files.")
+    if format not in (ScoreFormat.TEXT, ScoreFormat.JSON):
+        raise SettingError(f"--agreement has no table in {format}; choose --format text or json.")
     found, lines = agreement_of_files(files[0], files[1], base=base, sentences=texts)
     if not len(found.counts):
         raise SettingError("there is no sentence that both annotators have done.")
