@@ -169,10 +169,13 @@ def test_tabs_see_each_other_and_conflicts_are_asked_about(sit_down, project, vi
     one.route("**/changes?*", lambda route: route.abort())
     word(one, "source", 1).click()
     word(one, "target", 3).click()
+    until(one, 'document.querySelector(\'.link[data-i="1"][data-j="3"]\')')
+    one.unroute("**/changes?*")
     is_saved(one)
     word(other, "source", 2).click()
     word(other, "target", 3).click()
     other.get_by_role("button", name="Keep mine").click()
+    other.unroute("**/changes?*")
     is_saved(other)
     assert (2, 3) in Project.read(project).annotations["Ann"][0].alignment.pairs
     visit.complaints.clear()  # Chromium notes requests that were refused or stopped

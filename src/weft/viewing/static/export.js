@@ -31,8 +31,9 @@ const SET = [
 export function exportMenu(pair, marks, pictures, names = ["links"]) {
   const name = `pair-${pair.number}`;
   const kinds = {
-    SVG: () => download(`${name}.svg`, asSvg(pictures()), "image/svg+xml"),
-    PNG: async () => download(`${name}.png`, await asPng(asSvg(pictures()))),
+    Copy: () => copied(inLight(() => asSvg(pictures()))),
+    SVG: () => download(`${name}.svg`, inLight(() => asSvg(pictures())), "image/svg+xml"),
+    PNG: async () => download(`${name}.png`, await asPng(inLight(() => asSvg(pictures())))),
     TikZ: () => download(`${name}.tex`, asTikz(pair, marks, names)),
     CSV: () => download(`${name}.csv`, asCsv(pair, marks, names)),
   };
@@ -43,6 +44,22 @@ export function exportMenu(pair, marks, pictures, names = ["links"]) {
     el("summary", { "aria-label": `Save pair ${pair.number} as a file` }, "Save"),
     el("div", { class: "menu" }, ...buttons),
   );
+}
+
+// A picture for a paper or a chat: its paper is white, whatever the theme of the page is.
+function inLight(make) {
+  const root = document.documentElement;
+  const theme = root.dataset.theme;
+  root.dataset.theme = "light";
+  try {
+    return make();
+  } finally {
+    root.dataset.theme = theme ?? "auto";
+  }
+}
+
+async function copied(svg) {
+  await navigator.clipboard.write([new ClipboardItem({ "image/png": asPng(svg) })]);
 }
 
 // One SVG of everything that is drawn, with all styles written into it.

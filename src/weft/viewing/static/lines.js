@@ -30,7 +30,7 @@ export function drawLines(root, pair, marks, options = {}) {
     room,
   );
   // On a phone, where bands would let curves run through words, each sentence has a column.
-  const columns = bands.length > 1 && room < NARROW;
+  const columns = bands.length > 1 && room > 0 && room < NARROW;
   picture.classList.toggle("columns", columns);
   for (const band of columns ? [wholeOf(pair)] : bands) {
     const sides = ["source", "target"].map((side) => sideOf(pair, side, band[side], linked, Boolean(options.onWord)));
@@ -40,7 +40,7 @@ export function drawLines(root, pair, marks, options = {}) {
   const curves = shape("svg", { class: "curves", "aria-hidden": "true" });
   picture.append(curves);
   curves.append(...curvesOf(picture, drawn, columns));
-  moveFrom(before, curves);
+  if (!columns) moveFrom(before, curves);
   label(picture, pair, marks);
   listen(picture, pair, marks, options);
   picture.querySelector(".word")?.setAttribute("tabindex", "0");
@@ -51,7 +51,7 @@ const wholeOf = (pair) => ({ source: [0, pair.source.length], target: [0, pair.t
 
 // Links that stay move to their new place instead of jumping there.
 function curvesBefore(root) {
-  const old = root.querySelectorAll(".picture.lines .link");
+  const old = root.querySelectorAll(".picture.lines:not(.columns) .link");
   return new Map([...old].map((line) => [`${line.dataset.i}-${line.dataset.j}`, line.getAttribute("d")]));
 }
 

@@ -3,6 +3,7 @@ import { getChanges, putPair } from "./api.js";
 import { done, write } from "./store.js";
 
 const PAUSE = 1000;
+const MOST_EARLIER = 20;
 
 export class ProjectStore {
   constructor(db, project) {
@@ -32,8 +33,10 @@ export class ProjectStore {
   put(numbers, pairs) {
     for (const number of numbers) {
       const { links, state, comment, revision } = pairs[number];
-      const base = this.waiting.get(number)?.base ?? revision ?? 0;
-      this.say(number, { links, state, comment, base });
+      const before = this.waiting.get(number);
+      // What was said before may be on the server's disk although its answer never came.
+      const earlier = before ? [...(before.earlier ?? []), { ...before, earlier: null }].slice(-MOST_EARLIER) : [];
+      this.say(number, { links, state, comment, base: before?.base ?? revision ?? 0, earlier });
     }
   }
 
@@ -53,12 +56,12 @@ export class ProjectStore {
     this.sending.add(number);
     let again = 0;
     try {
-      const { kept, conflict } = await putPair(this.project.name, number, {
-        ...saying,
-        annotator: this.project.annotator,
-      });
+      const { links, state, comment, base } = saying;
+      const body = { links, state, comment, base, annotator: this.project.annotator };
+      const { kept, conflict } = await putPair(this.project.name, number, body);
       if (kept) this.settled(number, saying, kept);
       else if (isSame(saying, conflict)) this.settled(number, saying, conflict);
+      else if (saying.earlier?.some((each) => isSame(each, conflict))) this.waiting.get(number).base = conflict.revision;
       else this.disputed(number, saying, conflict);
     } catch (error) {
       again = 700;
@@ -83,7 +86,7 @@ export class ProjectStore {
     const mine = this.waiting.get(number);
     mine.disputed = true;
     this.onConflict(number, mine, theirs, {
-      mine: () => this.say(number, { ...mine, disputed: false, base: theirs.revision }),
+      mine: () => this.say(number, { ...mine, disputed: false, earlier: [], base: theirs.revision }),
       theirs: () => {
         this.forget(number, this.waiting.get(number));
         this.onPair(number, theirs);
