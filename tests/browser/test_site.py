@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import threading
 from collections.abc import Iterator
@@ -115,6 +116,18 @@ def test_reading_mode_shows_partner_phrase_and_probability(visit, host):
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     assert page.locator("#note").inner_text().startswith("ist – is (0.")
+
+
+def test_files_are_written_and_read_in_the_page(visit, host):
+    page = visit(f"{host}read.html")
+    sent = "(name, body) => fetch(`api/files/${name}`, { method: 'POST', body: JSON.stringify(body) })"
+    pairs = [{"source": ["ja"], "target": ["yes"], "links": [[0, 0, 0.5, True]]}]
+    text = page.evaluate(f"async (body) => (await ({sent})('write', body)).text()", {"format": "jsonl", "pairs": pairs})
+    assert [line for line in text.splitlines() if json.loads(line)["links"] == [[0, 0, 0.5]]]
+    files = [{"name": "a.jsonl", "content": base64.b64encode(text.encode()).decode()}]
+    again = page.evaluate(f"async (body) => (await ({sent})('read', body)).json()", {"files": files})
+    assert again["pairs"] == [{"source": ["ja"], "target": ["yes"], "problem": ""}]
+    assert again["links"] == [[[0, 0, 0.5, True]]]
 
 
 def test_what_needs_a_server_is_refused_in_a_sentence(visit, host):

@@ -1,5 +1,6 @@
 // The REST API of `weft serve`, answered inside the page: what the app asks of api/ goes to a worker that holds the model.
 // Loaded before the app, which does not know the difference.
+import { readFiles, writeFile } from "./files.js";
 import { LocalAligner } from "./local.js";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -15,12 +16,15 @@ window.fetch = async (address, options = {}) => {
   return href.startsWith(API) ? answer(href.slice(API.length), options) : asked(address, options);
 };
 
+const ANSWERS = { align: alignments, "files/read": readFiles, "files/write": writeFile };
+
 async function answer(name, { body, signal }) {
   if (name === "models") return json(await offer);
   if (name === "projects") return json({ available: false, projects: [] });
-  if (name !== "align") return json({ detail: REFUSAL }, 404);
+  if (!(name in ANSWERS)) return json({ detail: REFUSAL }, 404);
   try {
-    return json(await alignments(JSON.parse(body), signal));
+    const answered = await ANSWERS[name](JSON.parse(body), signal);
+    return typeof answered === "string" ? new Response(answered) : json(answered);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     return json({ detail: error.message }, 422);

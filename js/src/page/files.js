@@ -1,0 +1,115 @@
+// Files that the app opens and saves, read and written in the page: pairs as bars, TSV or JSONL, links as Pharaoh, talp,
+// NAACL or JSONL. What is compressed, or named by columns, is for `weft serve`.
+
+const LINK = /^(\d+)([-p])(\d+)(?::([\d.eE+-]+))?$/;
+
+// What `POST api/files/read` answers: { pairs, links, scores, base }.
+export function readFiles({ files, pairs: known }) {
+  const texts = files.map(({ name, content }) => ({ name, lines: linesOf(name, content) }));
+  if (texts.length === 2) return parallel(texts);
+  const [{ name, lines }] = texts;
+  if (lines.some((line) => line.trim().startsWith("{"))) return fromJsonl(name, lines);
+  if (lines.every((line) => line.split(/[ \t]+/).filter(Boolean).every((item) => LINK.test(item))))
+    return onlyLinks(lines.map((line) => line.split(/[ \t]+/).filter(Boolean).map(readLink)), known);
+  if (known && lines.every((line) => !line || /^\d+ \d+ \d+( [SP])?( [\d.]+)?$/.test(line)))
+    return onlyLinks(fromNaacl(lines, known.length), known, 1);
+  return onlyPairs(lines.map((line) => pairOf(line.split(line.includes("|||") ? "|||" : "\t").slice(0, 2))));
+}
+
+// What `POST api/files/write` answers: the text of a file.
+export function writeFile({ format, pairs }) {
+  if (!(format in WRITERS)) throw new Error(`${format} cannot be written here.`);
+  return pairs.map((pair, number) => `${WRITERS[format](pair, number + 1)}\n`).join("");
+}
+
+const WRITERS = {
+  pharaoh: ({ links }) => links.map(([i, j]) => `${i}-${j}`).join(" "),
+  talp: ({ links }) =>
+    links.map(([i, j, score, sure]) => `${i}${sure === false ? "p" : "-"}${j}${score == null ? "" : `:${score}`}`).join(" "),
+  naacl: ({ links }, number) =>
+    links.map(([i, j, score, sure]) => naaclLine([number, i + 1, j + 1, sure === false ? "P" : "S"], score)).join("\n") ||
+    `${number} 0 0`,
+  jsonl: ({ source, target, links }) => {
+    const item = ([i, j, score]) => (score == null ? [i, j] : [i, j, score]);
+    const possible = links.filter(([, , , sure]) => sure === false).map(item);
+    const sure = links.filter(([, , , isSure]) => isSure !== false).map(item);
+    return JSON.stringify({ source, target, links: sure, ...(possible.length ? { possible } : {}) });
+  },
+};
+
+function naaclLine(fields, score) {
+  return [...fields, ...(score == null ? [] : [score])].join(" ");
+}
+
+function linesOf(name, content) {
+  const bytes = Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
+  let text;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new Error(`${name} is no text in UTF-8; compressed files are for \`weft serve\`.`);
+  }
+  return text.replace(/\r?\n$/, "").split(/\r?\n/);
+}
+
+function wordsOf(text) {
+  return (text ?? "").split(/[ \t]+/).filter(Boolean);
+}
+
+function pairOf(sides) {
+  const [source, target] = [wordsOf(sides[0]), wordsOf(sides[1])];
+  const problem = sides.length < 2 ? "no separator" : source.length && target.length ? "" : "an empty side";
+  return problem ? { source: [], target: [], problem } : { source, target, problem };
+}
+
+function onlyPairs(pairs) {
+  return { pairs, links: pairs.map(() => null), scores: pairs.map(() => null), base: 0 };
+}
+
+function parallel([first, second]) {
+  if (first.lines.length !== second.lines.length)
+    throw new Error(`${first.name} has ${first.lines.length} lines, ${second.name} ${second.lines.length}.`);
+  return onlyPairs(first.lines.map((line, number) => pairOf([line, second.lines[number]])));
+}
+
+function readLink(item) {
+  const [, source, mark, target, score] = LINK.exec(item);
+  return [Number(source), Number(target), score === undefined ? null : Number(score), mark === "-"];
+}
+
+function fromNaacl(lines, count) {
+  const rows = Array.from({ length: count }, () => []);
+  for (const line of lines.filter(Boolean)) {
+    const [number, source, target, mark = "S", score = null] = line.split(" ");
+    if (source !== "0" && target !== "0")
+      rows[number - 1]?.push([Number(source), Number(target), score === null ? null : Number(score), mark !== "P"]);
+  }
+  return rows;
+}
+
+// Gold that never names word 0 and goes beyond the end of a sentence counts from 1.
+function onlyLinks(rows, known, given = null) {
+  const all = rows.flatMap((row, number) => row.map((link) => [link, known?.[number]]));
+  const beyond = all.some(([[i, j], pair]) => pair && (i >= pair.source.length || j >= pair.target.length));
+  const base = given ?? (beyond && all.every(([[i, j]]) => i > 0 && j > 0) ? 1 : 0);
+  const links = rows.map((row) => row.map(([i, j, ...rest]) => [i - base, j - base, ...rest]));
+  return { pairs: [], links, scores: rows.map(() => null), base };
+}
+
+function fromJsonl(name, lines) {
+  const records = lines.map((line, number) => {
+    try {
+      return line.trim() ? JSON.parse(line) : {};
+    } catch {
+      throw new Error(`${name}:${number + 1} is no JSON.`);
+    }
+  });
+  const side = (value) => (Array.isArray(value) ? value : wordsOf(value));
+  const pairs = records.map(({ source, target }) => ({ source: side(source), target: side(target), problem: "" }));
+  for (const pair of pairs) if (!pair.source.length || !pair.target.length) pair.problem = "an empty side";
+  const link = (sure) => ([i, j, score = null]) => [i, j, score, sure];
+  const links = records.map(({ links: sure, possible }) =>
+    sure ? [...sure.map(link(true)), ...(possible ?? []).map(link(false))] : null,
+  );
+  return { pairs, links, scores: records.map(({ score }) => score ?? null), base: 0 };
+}
