@@ -132,7 +132,7 @@ def test_markup_in_two_files_with_labels_on_the_target_side(weft, tmp_path):
     [
         (["labels", "--links", "links"], "name the file with the sentences of the other"),
         (["labels", "target", "--from", "jsonl"], "JSONL records hold both sides"),
-        (["labels", "target", "--links", "links", "--model", "x"], "leave out --model and --layer"),
+        (["labels", "target", "--links", "links", "--model", "x"], "leave out --model"),
         (["labels", "target", "--links", "links", "--source-language", "de"], "need --raw"),
         (["labels", "target", "--links", "links", "--report", "-"], "two outputs have the same name"),
         (["-", "-", "--links", "links"], "only one input can be stdin"),

@@ -75,7 +75,7 @@ def test_what_is_wrong_is_said_before_a_model_is_loaded(tmp_path, pairs, monkeyp
         ({"resume": True}, SettingError, "needs `shards`"),
         ({"address": "here"}, SettingError, "only works with `engine` ray"),
         ({"engine": "ray", "shards": 2}, SettingError, "the local engine"),
-        ({"engine": "ray", "output": print}, SettingError, "from files to files"),
+        ({"engine": "ray", "output": print}, SettingError, "reads and writes files"),
         ({"shards": 2, "output": print}, SettingError, "from file to file"),
         ({"output_format": "xml"}, ValueError, "xml"),
     ]

@@ -50,8 +50,8 @@ def test_addresses_keep_their_protocol():
 @pytest.mark.parametrize(
     ("source", "target", "output", "kind", "message"),
     [
-        ("-", None, "out", SettingError, "from files to files"),
-        ("in", None, "-", SettingError, "from files to files"),
+        ("-", None, "out", SettingError, "reads and writes files"),
+        ("in", None, "-", SettingError, "reads and writes files"),
         ("nowhere", None, "out", WeftError, "nowhere: No such file or directory."),
         ("in/*.xml", None, "out", WeftError, "there is no file to align"),
         ("in", "in/a.tsv", "out", WeftError, "in is 2 files but in/a.tsv is 1; each needs its partner"),
