@@ -74,6 +74,27 @@ def test_a_language_that_the_model_lacks_is_named_in_every_command(weft, folder)
         assert "--source-language tlh is not a language that the model was trained on" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("align", "rows"),
+        ("lexicon", "rows"),
+        ("phrases", "rows"),
+        ("filter", "rows", "--keep", "1"),
+        ("project", "rows", "--from", "markup"),
+        ("project", "rows", "--from", "jsonl"),
+        ("view", "rows"),
+        ("convert", "rows", "out", "--from", "bars", "--to", "tsv"),
+    ],
+)
+def test_a_file_of_bad_lines_has_failed_in_every_command(weft, tmp_path, command):
+    (tmp_path / "rows").write_text("nothing\n" * 12)
+    done = weft(*command, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.count("rows:") <= 10
+    assert "Traceback" not in done.stderr
+
+
 def test_tags_are_read_from_any_fields(weft, tmp_path):
     (tmp_path / "rows").write_text('{"a": "das <b>Haus</b>", "b": "the house"}\n')
     done = weft("project", "rows", "--from", "markup", "--source-field", "a", "--target-field", "b", cwd=tmp_path)

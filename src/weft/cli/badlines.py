@@ -20,6 +20,7 @@ class BadLines:
 
     def __init__(self, consequence: str, *, strict: bool) -> None:
         self.count = 0
+        self.lines = 0
         self._consequence = consequence
         self._strict = strict
 
@@ -40,6 +41,12 @@ class BadLines:
         if lines and self.count >= lines:
             self._say_how_many_were_named()
             raise WeftError(f"none of the {lines:,} lines of {name} holds a sentence pair.")
+
+    def counted(self, items: Iterator[T]) -> Iterator[T]:
+        """The items as they come; `lines` says how many there were."""
+        for item in items:
+            self.lines += 1
+            yield item
 
     def _say_how_many_were_named(self) -> None:
         if self.count > _MOST_NAMED:

@@ -156,8 +156,9 @@ def project(
             lines = project_records(projector, sentences, unit)
         else:
             lines = project_tags(projector, sentences, others, reader)
-        write_lines(output, counted(lines, "sentences", quiet=on_screen(output)))
-    bad_lines.summarise()
+        write_lines(output, counted(bad_lines.counted(lines), "sentences", quiet=on_screen(output)))
+    # Columns have many lines a sentence.
+    bad_lines.summarise(lines=None if format is LabelFormat.CONLL else bad_lines.lines)
     _summarise(listing, report)
 
 

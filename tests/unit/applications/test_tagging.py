@@ -202,7 +202,7 @@ def test_identity_links_keep_every_element(source):
     "line", ["<b>" * 20_000, "<!--" * 20_000, "<a " * 20_000, "<b>x " * 300, "<a>x</a> " * 1_000, "&" * 50_000]
 )
 def test_strange_lines_take_no_time(tmp_path, line):
-    start = time.monotonic()
+    start = time.process_time()
     links = " ".join(f"{k}-{k}" for k in range(300)) if "x" in line else ""
     project(tmp_path, line, "y " * 1_000, links)
-    assert time.monotonic() - start < 20
+    assert time.process_time() - start < 20
