@@ -20,7 +20,7 @@ from typer.main import get_command
 
 from models import make_model
 from pages import PAGES, ROOT, Block, blocks
-from weft.cli.main import app
+from weft.cli.main import command_line
 
 # What is not run, and why. It must still be understood: a command with these options must be there.
 NOT_RUN = {
@@ -49,7 +49,7 @@ def is_run(words: list[str]) -> bool:
 
 def understood(words: list[str]) -> bool:
     """Whether `weft` knows the command and all its options; nothing is run."""
-    command: Any = get_command(app)
+    command: Any = get_command(command_line())
     while hasattr(command, "commands"):
         words = words[1:]
         if not words or words[0].startswith("-"):
