@@ -260,3 +260,12 @@ def test_every_control_has_a_name(app):
 def test_the_api_is_described(app, server):
     described = app.request.get(f"{server}/openapi.json")
     assert "/api/align" in json.loads(described.text())["paths"]
+
+
+def test_pictures_of_the_dark_theme_are_light(visit, server):
+    page = visit(server, color_scheme="dark")
+    page.wait_for_selector(".picture .link", state="attached")
+    page.locator("#export summary").click()
+    drawing = saved(page, "SVG")
+    assert 'fill="rgb(251, 250, 247)"' in drawing
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 24, 28)"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import shutil
 import struct
 import subprocess
-import zlib
 from collections import Counter
 from xml.etree import ElementTree
 
@@ -438,23 +436,3 @@ def test_the_data_is_plain_json_for_others_to_read(show, compared):
     data = json.loads(show(compared).locator("#data").text_content())
     assert [system["name"] for system in data["systems"]] == ["first.links", "second.links"]
     assert len(data["pairs"]) == 6
-
-
-def test_a_shared_pair_needs_no_server(show):
-    """An address of the web app, opened on a page that stands alone."""
-    pair = {
-        "texts": ["x y", "z"],
-        "source": ["<b>x", "y"],
-        "target": ["z"],
-        "links": [[0, 0, None, False]],
-        "gold": None,
-    }
-    packer = zlib.compressobj(wbits=-15)
-    packed = packer.compress(json.dumps({"pair": pair, "view": "lines"}).encode()) + packer.flush()
-    page = show(one_system(("a b", "c d"), links=[(0, 0)]))
-    page.goto(f"{page.url}#pair={base64.urlsafe_b64encode(packed).decode().rstrip('=')}")
-    page.reload()
-    page.wait_for_selector(".visitor .word")
-    assert page.locator(".visitor .word").all_inner_texts() == ["<b>x", "y", "z"]
-    assert page.locator(".visitor .link.k-possible").count() == 1
-    assert page.locator("#pairs article").count() == 1

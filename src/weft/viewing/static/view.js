@@ -6,7 +6,6 @@ import { drawLines } from "./lines.js";
 import { LongList } from "./list.js";
 import { drawMatrix } from "./matrix.js";
 import { figuresOf, marksOf, percent } from "./pair.js";
-import { sharedPair } from "./shared.js";
 import { drawSimilarities, heatLegend } from "./similarity.js";
 import { visitor } from "./visitor.js";
 
