@@ -88,7 +88,7 @@ def test_formats_that_fix_the_base_refuse_another(weft, option):
 def test_the_output_has_no_format_of_its_own(weft):
     done = weft("convert", "-", "--to", "auto", stdin="0-0\n")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "say which with --to" in done.stderr
+    assert "choose it with --to" in done.stderr
 
 
 def test_links_of_raw_words_are_moved_to_words_at_blanks(weft):
