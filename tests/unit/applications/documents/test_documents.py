@@ -147,7 +147,7 @@ def zipped(parts: dict[str, bytes]) -> bytes:
         ("a.xlf", (BOMB + XLIFF.format("&b;")).encode(), "declares entities"),
         ("a.xlf", (OUTSIDE + XLIFF.format("&a;")).encode(), "declares entities"),
         ("a.xlf", (XLIFF.format("<g>" * 5000)).encode(), "not well-formed XML"),
-        ("a.tmx", b"<tmx><body><tu><tuv><seg>a</seg></tuv></tu></body></tmx>", "--target-language"),
+        ("a.tmx", b"<tmx><body><tu><tuv><seg>a</seg></tuv></tu></body></tmx>", "target_language"),
         ("a.xhtml", (OUTSIDE + "<html><p>&a;</p></html>").encode(), "declares entities"),
         ("a.html", b"<b>" * 5000 + b"x", "cannot be read"),
         ("a.md", b"\xff\xfe", "expected UTF-8"),
