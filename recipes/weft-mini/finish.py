@@ -36,7 +36,7 @@ def main() -> None:
     ).save_pretrained(out)  # fmt: skip
     settings = {
         "layer": config["num_hidden_layers"], "joint": True, "max_length": config["max_position_embeddings"],
-        "method": "entmax", "threshold": 0.0, "alpha": 1.5, "null": 16.0, "languages": LANGUAGES.split(),
+        "method": "geometric", "threshold": 0.1, "null": 18.0, "languages": LANGUAGES.split(),
     }  # fmt: skip
     (out / "weft.json").write_text(json.dumps(settings, indent=2) + "\n")
 

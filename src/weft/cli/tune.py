@@ -39,7 +39,7 @@ def tune(
     ] = None,
     methods: Annotated[
         str, typer.Option(metavar="NAME,NAME", help="Methods to try.", rich_help_panel=_TRIALS)
-    ] = "softmax,entmax,itermax",
+    ] = "softmax,entmax,geometric,itermax",
     thresholds: Annotated[
         str | None,
         typer.Option(

@@ -19,10 +19,10 @@ from weft.encoding.encoder import Encoded
 from weft.encoding.pending import Pending
 from weft.encoding.transfer import is_on_host, on_device_of
 from weft.extraction import strips
-from weft.extraction.methods import METHODS, above_null, chosen_links
+from weft.extraction.methods import METHODS, above_null, chosen_links, scored_links
 from weft.extraction.scores import Scores
 from weft.extraction.settings import ExtractionSettings
-from weft.extraction.similarity import Comparison
+from weft.extraction.similarity import Comparison, log_totals
 from weft.extraction.symmetrize import Symmetrization, symmetrize
 from weft.extraction.words import WordLinks, dense_word_links, raw_scores, scores_against_null, word_links
 from weft.types import Alignment, Link
@@ -83,7 +83,7 @@ def _begin_batch(
     `words` are those of `encoded`, but beside its states.
     """
     with_scores = scores != Scores.NONE
-    if shapes[0].prod() > STRIP_CELLS and METHODS[settings.method].choose is not None:
+    if shapes[0].prod() > STRIP_CELLS and METHODS[settings.method].goes_in_strips:
         first, second = pairs[0].tolist()
         return partial(strips.extract_pair, encoded, (first, second), settings, with_scores=with_scores)
     if with_scores or is_on_host(encoded.states):
@@ -131,6 +131,9 @@ def subword_links(compared: Comparison, settings: ExtractionSettings) -> Marks:
     method = METHODS[settings.method]
     if method.find:
         return above_null(method.find(compared, settings), compared, settings)
+    if method.score:
+        rows, columns = (log_totals(compared.products, axis=axis, null=settings.null) for axis in (2, 1))
+        return scored_links(compared, (rows, columns), settings)
     forward, backward = (chosen_links(compared, axis, settings) for axis in (2, 1))
     return _combined(forward, backward, settings.symmetrize)
 

@@ -91,6 +91,20 @@ def softmax(scores: Any, *, axis: int, null: float | None = None) -> Any:
     return exponentials / (total if null is None else total + xp.exp(null - peak))
 
 
+def log_totals(scores: Any, *, axis: int, null: float | None = None) -> Any:
+    """The logarithms of softmax's denominators along `axis`, which keeps a length of 1.
+
+    Args:
+        scores: the scores, of any shape.
+        axis: the axis that is summed over.
+        null: the score of one more place along `axis`. None for no null.
+    """
+    xp = array_namespace(scores)
+    peak = _peak(scores, axis=axis, null=null)
+    total = xp.sum(xp.exp(scores - peak), axis=axis, keepdims=True)
+    return peak + xp.log(total if null is None else total + xp.exp(null - peak))
+
+
 def _peak(scores: Any, *, axis: int, null: float | None) -> Any:
     """The largest score along `axis`, the null's among them; `axis` keeps a length of 1."""
     xp = array_namespace(scores)

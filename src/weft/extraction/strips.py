@@ -1,23 +1,23 @@
 """Links of one very long sentence pair in bounded memory: the matrix is computed strip by strip and never whole.
 
 A method that chooses looks along rows for one direction and along columns for the other, so each direction needs only
-strips of complete rows or columns, and what is chosen is little. A method that finds links at once needs the whole
-matrix, and gets it.
+strips of complete rows or columns, and what is chosen is little. A method that scores needs the totals of rows and
+columns first. A method that finds links at once needs the whole matrix, and gets it.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from array_api_compat import array_namespace, to_device
 
-from weft.arrays import FloatArray, IntArray, LinkColumn, States
+from weft.arrays import FloatArray, IntArray, LinkColumn, Marks, States
 from weft.encoding.encoder import Encoded
-from weft.extraction.methods import chosen_links
+from weft.extraction.methods import METHODS, chosen_links, scored_links
 from weft.extraction.settings import ExtractionSettings
-from weft.extraction.similarity import Comparison
+from weft.extraction.similarity import Comparison, log_totals
 from weft.extraction.symmetrize import Symmetrization, symmetrize
 from weft.extraction.words import WordLinks, harmonic_mean, scores_against_null, word_links
 
@@ -30,11 +30,8 @@ def extract_pair(
 ) -> WordLinks:
     """The word links of one pair of encoded sentences."""
     source, target = (encoded.states[encoded.starts[k] : encoded.starts[k + 1]] for k in pair)
-    n_target = target.shape[0]
-    there = _links(source, target, settings)
-    back = _links(target, source, settings)
-    forward, backward = there[0] * n_target + there[1], back[1] * n_target + back[0]
-    rows, columns = np.divmod(_combined(forward, backward, n_target, settings.symmetrize), n_target)
+    find = _scored_links if METHODS[settings.method].score else _chosen_links
+    rows, columns = find(source, target, settings)
     scores = _scores(source, target, rows, columns, settings.null) if with_scores else None
     words = [encoded.words[encoded.starts[k] : encoded.starts[k + 1]] for k in pair]
     return word_links(np.zeros_like(rows), words[0][rows], words[1][columns], scores)
@@ -50,13 +47,35 @@ def _strips(rows: States, columns: States) -> Iterator[tuple[int, Comparison]]:
         yield first, Comparison(strip, columns[None], valid)
 
 
-def _links(rows: States, columns: States, settings: ExtractionSettings) -> tuple[IntArray, IntArray]:
-    """The links of one direction, from rows to columns, on the host."""
+def _chosen_links(source: States, target: States, settings: ExtractionSettings) -> tuple[IntArray, IntArray]:
+    """The links of a method that chooses in both directions."""
+    n_target = target.shape[0]
+    there, back = (
+        _gathered((first, chosen_links(strip, 2, settings)) for first, strip in _strips(*sides))
+        for sides in ((source, target), (target, source))
+    )
+    forward, backward = there[0] * n_target + there[1], back[1] * n_target + back[0]
+    return np.divmod(_combined(forward, backward, n_target, settings.symmetrize), n_target)
+
+
+def _scored_links(source: States, target: States, settings: ExtractionSettings) -> tuple[IntArray, IntArray]:
+    """The links of a method that scores by the totals of rows and columns."""
+    rows, columns = (_totals(*sides, null=settings.null) for sides in ((source, target), (target, source)))
+
+    def marked() -> Iterator[tuple[int, Marks]]:
+        for first, strip in _strips(source, target):
+            own = rows[first : first + strip.source.shape[1]]
+            yield first, scored_links(strip, (own[None, :, None], columns[None, None, :]), settings)
+
+    return _gathered(marked())
+
+
+def _gathered(strips: Iterable[tuple[int, Marks]]) -> tuple[IntArray, IntArray]:
+    """Rows and columns of the links of all strips, on the host."""
     # Two growing buffers: small arrays kept from each strip would lie between the large ones and pin their memory.
     found = array("q"), array("q")
-    for first, strip in _strips(rows, columns):
-        links = chosen_links(strip, 2, settings)[0]
-        chosen = array_namespace(links).nonzero(links)
+    for first, links in strips:
+        chosen = array_namespace(links).nonzero(links[0])
         row, column = (np.asarray(to_device(index, "cpu"), dtype=np.int64) for index in chosen)
         found[0].frombytes((row + first).tobytes())
         found[1].frombytes(column.tobytes())
@@ -79,7 +98,8 @@ def _scores(source: States, target: States, rows: IntArray, columns: IntArray, n
     xp, device = array_namespace(source), getattr(source, "device", "cpu")
     n, m = source.shape[0], target.shape[0]
     if null is None:
-        row_totals, column_totals = _log_totals(source, target, m**0.5), _log_totals(target, source, n**0.5)
+        row_totals = _totals(source, target, temperature=m**0.5)
+        column_totals = _totals(target, source, temperature=n**0.5)
     scores = np.empty(len(rows))
     for first in range(0, len(rows), _GATHERED_LINKS):
         part = slice(first, first + _GATHERED_LINKS)
@@ -95,12 +115,9 @@ def _scores(source: States, target: States, rows: IntArray, columns: IntArray, n
     return scores
 
 
-def _log_totals(rows: States, columns: States, temperature: float) -> LinkColumn:
+def _totals(rows: States, columns: States, *, temperature: float = 1.0, null: float | None = None) -> LinkColumn:
     """The logarithm of each row's softmax denominator, shape (rows,)."""
-    xp = array_namespace(rows)
-    totals = []
-    for _, strip in _strips(rows, columns):
-        scaled = strip.products[0] / temperature
-        peak = xp.max(scaled, axis=1, keepdims=True)
-        totals.append(peak[:, 0] + xp.log(xp.sum(xp.exp(scaled - peak), axis=1)))
-    return xp.concat(totals)
+    strips = (strip for _, strip in _strips(rows, columns))
+    return array_namespace(rows).concat(
+        [log_totals(strip.products / temperature, axis=2, null=null)[0, :, 0] for strip in strips]
+    )

@@ -18,7 +18,7 @@ from weft.training.checking import configured
 
 PAPER_OBJECTIVES = ("mlm", "tlm", "so", "psi")
 STATISTICAL = "eflomal"
-_METHODS = ("softmax", "entmax")
+_METHODS = ("softmax", "entmax", "geometric")
 
 Range = tuple[Callable[[float], bool], str]
 _POSITIVE: Range = (lambda value: value > 0, "above 0")

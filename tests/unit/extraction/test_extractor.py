@@ -11,7 +11,7 @@ from weft.extraction.symmetrize import Symmetrization, symmetrize
 
 from .conftest import on_torch, random_encoded
 
-METHODS = ["softmax", "entmax", "ot", "argmax", "itermax", "match"]
+METHODS = ["softmax", "entmax", "geometric", "ot", "argmax", "itermax", "match"]
 PAIRS = [(source, target) for source in range(6) for target in range(6, 12)]
 
 

@@ -105,9 +105,9 @@ class TestAMethodFromOutside:
         assert not METHODS["positive"].uses("symmetrize")
 
 
-def test_a_method_chooses_or_finds():
+def test_a_method_chooses_scores_or_finds():
     for wrong in ({}, {"choose": above_share_of_best, "find": all_positive}):
-        with pytest.raises(TypeError, match="needs either `choose` or `find`"):
+        with pytest.raises(TypeError, match="needs one of `choose`, `score` and `find`"):
             Method(name="wrong", **wrong)
 
 

@@ -18,7 +18,7 @@ from weft.extraction.symmetrize import symmetrize
 
 from .conftest import on_torch, random_encoded
 
-METHODS = ["softmax", "entmax", "ot", "argmax", "itermax", "match"]
+METHODS = ["softmax", "entmax", "geometric", "ot", "argmax", "itermax", "match"]
 PAIRS = [(source, target) for source in range(6) for target in range(6, 12)]
 # Dot products of the random states are about normal with a deviation of 4.
 NULLS = [-3.0, 2.0, 6.0]
