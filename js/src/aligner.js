@@ -99,7 +99,7 @@ function updated(settings, changes) {
   const other = { ...settings, ...given };
   const sameWay = other.method === settings.method && (other.method !== "entmax" || other.alpha === settings.alpha);
   if (!sameWay && given.threshold === undefined)
-    other.threshold = other.alpha === 1 ? METHODS.softmax : METHODS[other.method];
+    other.threshold = other.method === "entmax" && other.alpha === 1 ? METHODS.softmax : METHODS[other.method];
   if (!sameWay || other.null !== settings.null) other.calibration = null;
   return checked(other);
 }

@@ -1,9 +1,9 @@
-// Hidden states to links: dot products, entmax or softmax in both directions against a null, words and probabilities.
+// Hidden states to links: dot products, shares in both directions against a null, words and probabilities.
 
 const NULL_TEMPERATURE = 4; // as in Python's extraction/words.py
 
 // The usual thresholds of the methods there are here.
-export const METHODS = { softmax: 0.001, entmax: 0 };
+export const METHODS = { softmax: 0.001, entmax: 0, geometric: 0.1 };
 export const SYMMETRIZATIONS = ["intersection", "union", "forward", "backward"];
 
 // Links [source word, target word, score] in order. `sides` hold states and the word of each subword.
@@ -11,14 +11,14 @@ export function linksOf(sides, width, settings) {
   const [source, target] = sides;
   const products = dotProducts(source.states, target.states, width);
   const [n, m] = [source.owners.length, target.owners.length];
-  const forward = chosen(n, m, (i, j) => products[i * m + j], settings);
-  const backward = chosen(m, n, (j, i) => products[i * m + j], settings);
+  const forward = shares(n, m, (i, j) => products[i * m + j], settings);
+  const backward = shares(m, n, (j, i) => products[i * m + j], settings);
   const scoreOf = settings.null === null ? rawScores(products, n, m) : scoresAgainstNull(products, settings.null);
   const best = new Map();
   const words = target.owners[m - 1] + 1;
   for (let i = 0; i < n; i++)
     for (let j = 0; j < m; j++)
-      if (isLinked(forward[i * m + j], backward[j * n + i], settings.symmetrize)) {
+      if (isLinked(forward[i * m + j], backward[j * n + i], settings)) {
         const key = source.owners[i] * words + target.owners[j];
         best.set(key, Math.max(best.get(key) ?? 0, scoreOf(i * m + j)));
       }
@@ -51,23 +51,24 @@ function dotProducts(source, target, width) {
   return products;
 }
 
-function isLinked(there, back, symmetrize) {
-  if (symmetrize === "union") return there || back;
-  if (symmetrize === "forward") return there;
-  return symmetrize === "backward" ? back : there && back;
+function isLinked(there, back, { method, threshold, symmetrize }) {
+  if (method === "geometric") return Math.sqrt(there * back) > threshold;
+  if (symmetrize === "union") return there > threshold || back > threshold;
+  if (symmetrize === "forward") return there > threshold;
+  return symmetrize === "backward" ? back > threshold : there > threshold && back > threshold;
 }
 
-// Which of the other side's subwords each subword gives a share above the threshold.
-function chosen(rows, columns, product, { method, alpha, threshold, null: nothing }) {
-  const marks = new Array(rows * columns);
+// The share that each subword gives to each of the other side's.
+function shares(rows, columns, product, { method, alpha, null: nothing }) {
+  const found = new Float64Array(rows * columns);
   const scores = new Float64Array(columns + (nothing === null ? 0 : 1));
   if (nothing !== null) scores[columns] = nothing;
   for (let i = 0; i < rows; i++) {
     for (let j = 0; j < columns; j++) scores[j] = product(i, j);
-    const shares = method === "softmax" || alpha === 1 ? softmax(scores) : entmax(scores, alpha);
-    for (let j = 0; j < columns; j++) marks[i * columns + j] = shares[j] > threshold;
+    const given = method !== "entmax" || alpha === 1 ? softmax(scores) : entmax(scores, alpha);
+    for (let j = 0; j < columns; j++) found[i * columns + j] = given[j];
   }
-  return marks;
+  return found;
 }
 
 export function softmax(scores) {

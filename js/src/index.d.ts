@@ -20,7 +20,7 @@ export interface AlignOptions {
   /** With `raw`, a language code such as "de"; without one the script decides. */
   sourceLanguage?: string;
   targetLanguage?: string;
-  method?: "softmax" | "entmax";
+  method?: "softmax" | "entmax" | "geometric";
   /** Both directions must exceed it. */
   threshold?: number;
   /** The α of entmax. */

@@ -34,6 +34,14 @@ test("subwords link their words, the strongest subword counts, and what is below
   assert.equal(links[0][2], Math.round(strongest * 1e6) / 1e6);
 });
 
+test("the geometric mean of both directions counts, not the smaller one", () => {
+  // Two source words share one target word: forward each gives it all, backward it gives each a half.
+  const pair = [side([[3, 0], [3, 0]], [0, 1]), side([[3, 0]], [0])];
+  const links = (threshold) => linksOf(pair, 2, { ...settings, method: "geometric", null: null, threshold });
+  assert.equal(links(Math.SQRT1_2 - 1e-9).length, 2);
+  assert.equal(links(Math.SQRT1_2 + 1e-9).length, 0);
+});
+
 test("scores are read off the calibration's curve and stay at its ends", () => {
   const pair = [side([[3, 0]], [0]), side([[3, 0]], [0])];
   const score = (curve) => linksOf(pair, 2, { ...settings, calibration: curve })[0][2];

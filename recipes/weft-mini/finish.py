@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from shutil import copyfile
 
+from safetensors.torch import load_file, save_file
 from transformers import PreTrainedTokenizerFast
 
 LANGUAGES = """
@@ -23,13 +24,25 @@ tt ug uk ur uz ve vi wo xh yi yo zh zu
 """
 
 
+def as_electra(trained: Path, config: dict[str, object], out: Path) -> None:
+    """Hugging Face's name for a BERT whose embeddings are narrower than its layers, and projected, is Electra."""
+    weights = load_file(trained / "model.safetensors")
+    renamed = {name.replace("bert.", "electra.", 1): value for name, value in weights.items() if "bert." in name}
+    save_file(renamed, out / "model.safetensors", {"format": "pt"})
+    config |= {"model_type": "electra", "architectures": ["ElectraModel"]}
+    (out / "config.json").write_text(json.dumps(config, indent=2))
+
+
 def main() -> None:
     """Write the folder."""
     trained, tokenizer, out = map(Path, sys.argv[1:])
     out.mkdir(parents=True, exist_ok=True)
     config = json.loads((trained / "config.json").read_text())
-    for name in ("model.safetensors", "config.json"):
-        copyfile(trained / name, out / name)
+    if "embedding_size" in config:
+        as_electra(trained, config, out)
+    else:
+        for name in ("model.safetensors", "config.json"):
+            copyfile(trained / name, out / name)
     PreTrainedTokenizerFast(
         tokenizer_file=str(tokenizer), pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]", unk_token="[UNK]",
         mask_token="[MASK]", model_max_length=config["max_position_embeddings"],

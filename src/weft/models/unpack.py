@@ -25,6 +25,7 @@ from weft.text.files import files_moved_in, writes_explained
 Array = npt.NDArray[Any]
 
 _COPIED = ("tokenizer.json", "tokenizer_config.json", "README.md")
+_FAMILY = ("bert", "electra")  # Electra may have narrow embeddings, which it projects
 _MODULE = "model."  # the exporter traces the encoder as the part `model` of a module
 _ATTENTION = ("attention.self.query", "attention.self.key", "attention.self.value")
 _PRODUCTS = (*_ATTENTION, "attention.output.dense", "intermediate.dense", "output.dense")
@@ -83,12 +84,13 @@ def unpack_model(source: Path, output: Path) -> None:
         model = make(config)
     except Exception as error:  # each architecture has checks of its own
         raise WeftError(f"{source / CONFIG_FILE} describes no model: {first_line(error)}") from error
-    found = _tensors(source) if config.model_type == "bert" else {}
+    found = _tensors(source) if config.model_type in _FAMILY else {}
     expected = model.state_dict()
     missing = [name for name in expected if name not in found and not name.startswith("pooler.")]
     if missing or any(found[name].shape != expected[name].shape for name in found.keys() & expected.keys()):
         raise WeftError(
-            f"the graph in {source} is not the BERT of its {CONFIG_FILE}, and cannot be turned into torch weights."
+            f"the graph in {source} is not the {config.model_type} of its {CONFIG_FILE}, "
+            "and cannot be turned into torch weights."
         )
     model.load_state_dict(found, strict=False)
     with writes_explained(output), files_moved_in(output) as partial:
@@ -113,6 +115,10 @@ def _weights(graph: Any) -> Iterator[tuple[str, Array]]:
     if "words.rows" in constants:
         yield "embeddings.word_embeddings.weight", _word_embeddings(constants)
     products = [part for node in graph.node for part in _products(node, graph, constants)]
+    if len(products) % len(_PRODUCTS) == 1:
+        weight, bias = products.pop(0)
+        yield "embeddings_project.weight", weight.T
+        yield "embeddings_project.bias", bias
     for number, (weight, bias) in enumerate(products):
         layer, part = divmod(number, len(_PRODUCTS))
         yield f"encoder.layer.{layer}.{_PRODUCTS[part]}.weight", weight.T

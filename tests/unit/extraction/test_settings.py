@@ -60,7 +60,10 @@ def test_a_null_stays_with_another_method_and_goes_with_off():
         ({"alpha": 0.5}, "`alpha` must be at least 1"),
         ({"alpha": float("inf")}, "`alpha` must be at least 1"),
         ({"alpha": 1e308}, "`alpha` must be at least 1"),
-        ({"method": "magic"}, "`method` must be one of softmax, entmax, geometric, ot, argmax, itermax, match, got 'magic'"),
+        (
+            {"method": "magic"},
+            "`method` must be one of softmax, entmax, geometric, ot, argmax, itermax, match, got 'magic'",
+        ),
         ({"null": float("nan")}, "`null` must be a number or off, got nan"),
         ({"null": float("inf")}, "`null` must be a number or off, got inf"),
         ({"null": "none"}, "`null` must be a number or off, got none"),

@@ -59,6 +59,14 @@ def test_weft_mini_runs_in_torch():
     assert [item.pairs for item in theirs.align_batch(OBVIOUS)] == [item.pairs for item in ours.align_batch(OBVIOUS)]
 
 
+def test_weft_nano_runs_in_torch_with_its_projected_embeddings(tmp_path):
+    unpack_model(built_in_models()["weft-nano"], tmp_path)
+    assert transformers.AutoModel.from_pretrained(tmp_path).config.embedding_size == 128
+    theirs = Aligner.from_pretrained(tmp_path, device="cpu").align_batch(OBVIOUS)
+    ours = Aligner.from_pretrained("weft-nano").align_batch(OBVIOUS)
+    assert [item.pairs for item in theirs] == [item.pairs for item in ours]
+
+
 def test_a_graph_runs_in_torch_without_the_detour_over_a_file(tiny_bert, tmp_path):
     export_model(tiny_bert, tmp_path, layer=2)
     graph = read_bert(tmp_path, graph_tensors(tmp_path))
@@ -91,7 +99,7 @@ def test_what_cannot_be_unpacked_is_said(tiny_bert, tiny_onnx, tmp_path):
     other = shutil.copytree(tmp_path / "graph", tmp_path / "other")
     config = json.loads((other / "config.json").read_text())
     (other / "config.json").write_text(json.dumps({**config, "vocab_size": config["vocab_size"] + 1}))
-    with pytest.raises(WeftError, match=r"is not the BERT of its config\.json"):
+    with pytest.raises(WeftError, match=r"is not the bert of its config\.json"):
         unpack_model(other, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
