@@ -85,7 +85,7 @@ def test_what_was_run_is_saved_and_can_be_run_again(tmp_path):
         ({"learning_rate": 0}, "`learning_rate` must be above 0"),
         ({"warmup": 1}, "`warmup` must be at least 0 and under 1"),
         ({"precision": "int4"}, "`precision` must be no, bf16 or fp16"),
-        ({"method": "itermax"}, "`method` must be softmax or entmax"),
+        ({"method": "itermax"}, "`method` must be softmax, entmax or geometric"),
         ({"overlap": "ignore"}, "`overlap` must be error or drop"),
         ({"lerning_rate": 1}, "there is no setting 'lerning_rate'; there are alpha, architecture, "),
         ({"corpora": [{"pth": "x"}]}, "there is no setting 'pth'"),
