@@ -56,7 +56,9 @@ def _document(count: int, draws: random.Random, drop: float, merge: float) -> li
     kept = [number for number in range(count) if draws.random() >= drop]
     groups: list[Group] = []
     while kept:
-        size = 2 if draws.random() < merge else 1
+        # Only neighbours are joined: what stood between them would belong to nothing.
+        neighbours = len(kept) > 1 and kept[1] == kept[0] + 1
+        size = 2 if draws.random() < merge and neighbours else 1
         groups.append(kept[:size])
         kept = kept[size:]
     return groups

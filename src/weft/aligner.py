@@ -208,7 +208,7 @@ class Aligner:
 
         Returns:
             Both texts from beginning to end: the numbers of source and target sentences that belong together, up to
-            three with one, and their words' links. Sentences without a counterpart have an empty range beside them.
+            three with two, and their words' links. Sentences without a counterpart have an empty range beside them.
         """
         kind = chosen("scores", Scores, scores)
         tokenizer = self.encoder.tokenize.tokenizer

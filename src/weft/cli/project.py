@@ -125,8 +125,19 @@ def project(
             raise SettingError(f"a document's name ends in one of {', '.join(FORMATS)}.")
         if reverse:
             raise SettingError("--reverse does not work with documents.")
-        links_from = (links, links_base, aligning)
-        _project_document((labels, target), output, report, links_from, text.languages, gaps, max_gap, segments)
+        if segments:
+            _list_segments(labels, output, text.languages)
+            return
+        _project_document(
+            labels,
+            target,
+            (links, links_base, aligning),
+            output=output,
+            report=report,
+            codes=text.languages,
+            gaps=gaps or Gaps.DENSE,
+            max_gap=max_gap,
+        )
         return
     _check(format, target, segments=segments, languages_without_raw=any(text.languages) > text.raw)
     reader = text.reader()
@@ -178,28 +189,33 @@ def _summarise(listing: Listing, report: str | None) -> None:
         say(sentence if report is not None else f"{sentence} --report FILE lists them.")
 
 
+def _list_segments(path: str, output: str, codes: tuple[str | None, str | None]) -> None:
+    from weft.applications.documents import Languages, read_document
+
+    document = read_document(path, Languages(*codes))
+    write_lines(output, (f"{segment.text}\n" for segment in document.segments))
+
+
 def _project_document(
-    paths: tuple[str, str | None],
+    path: str,
+    target: str | None,
+    links_from: tuple[str | None, int, AligningOptions],
+    *,
     output: str,
     report: str | None,
-    links_from: tuple[str | None, int, AligningOptions],
     codes: tuple[str | None, str | None],
-    gaps: Gaps | None,
+    gaps: Gaps,
     max_gap: int,
-    segments: bool,
 ) -> None:
     from weft.applications.documents import Languages, project_document, read_document, read_translation
     from weft.applications.labels import Listing
     from weft.applications.linked import link_source
 
     languages = Languages(*codes)
-    document = read_document(paths[0], languages)
-    if segments:
-        write_lines(output, (f"{segment.text}\n" for segment in document.segments))
-        return
+    document = read_document(path, languages)
     links, base, aligning = links_from
     with ExitStack() as stack:
-        _, other, link_file = stack.enter_context(opened(*paths, links))
+        _, other, link_file = stack.enter_context(opened(path, target, links))
         translation = None if other is None else read_translation(other, languages)
         write = stack.enter_context(open_output(report)) if report is not None else None
         listing = Listing(write, what="tags")
@@ -207,9 +223,9 @@ def _project_document(
             document,
             translation,
             link_source(link_file, base=base, languages=codes, **aligning.as_settings()),
-            name=paths[0],
+            name=path,
             languages=languages,
-            gaps=gaps or Gaps.DENSE,
+            gaps=gaps,
             max_gap=max_gap,
             listing=listing,
         )

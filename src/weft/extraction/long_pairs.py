@@ -19,7 +19,7 @@ from weft.types import Alignment, Link
 # what a stretch without a counterpart gains, by states and by links; how surely words must be linked on average; and
 # how much it counts that a pair has several stretches.
 _CLOSELY = (20.0, -8.0, -3.0, 0.25, 0.0)  # a translation, in which everything should have a counterpart
-_LOOSELY = (40.0, -1.0, 0.0, 0.5, 0.5)
+_LOOSELY = (40.0, -1.0, 0.0, 0.45, 0.5)
 
 Span = tuple[int, int, int, int]
 """Where a source and a target stretch begin and end among all subwords."""

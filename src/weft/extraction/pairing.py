@@ -19,7 +19,9 @@ import numpy as np
 from weft.arrays import FloatArray, IntArray
 
 # How many stretches of either side may make a pair, and what such a pair costs beside one of one stretch each.
-_SHAPES = {(1, 1): 0.0, (1, 2): -4.0, (2, 1): -4.0, (1, 3): -7.0, (3, 1): -7.0, (2, 2): -9.0}
+_SHAPES = {
+    (1, 1): 0.0, (1, 2): -4.0, (2, 1): -4.0, (1, 3): -7.0, (3, 1): -7.0, (2, 2): -9.0, (2, 3): -11.0, (3, 2): -11.0,
+}  # fmt: skip
 _MOST_TOGETHER = 3
 # Two stretches belong together if their words are on average so many deviations closer than words of any stretches.
 _NEEDED = 0.2
