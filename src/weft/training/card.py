@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.encoding.torch import library_silence
+from weft.models.files import set_usual_permissions
 from weft.models.settings import ModelSettings
 from weft.text.files import files_moved_in, writes_explained
 from weft.training.checkpoints import Progress
@@ -37,6 +38,7 @@ def save_trained(
         config.save(partial / CONFIG_FILE)
         ModelSettings(layer=model.layer, joint=model.joint, extraction=config.extraction).write(partial)
         (partial / "README.md").write_text(model_card(config, model.layer, progress, counts), encoding="utf-8")
+        set_usual_permissions(partial)
 
 
 def model_card(config: TrainingConfig, layer: int, progress: Progress, counts: dict[str, int]) -> str:

@@ -67,6 +67,8 @@ def test_the_best_model_is_kept_and_loads_everywhere(stages, toy):
     assert aligner.align("un house lo dog sesiala .".replace("sesiala", "seesa"[::-1]), "a house sees the dog .").links
     plain = transformers.AutoModel.from_pretrained(folder / "gold")
     assert plain.config.model_type == "bert"
+    # Weights can be read by whoever may read the other files.
+    assert (folder / "gold" / "model.safetensors").stat().st_mode == (folder / "gold" / "README.md").stat().st_mode
     card = (folder / "gold" / "README.md").read_text()
     assert f"mean dev AER (dev): {min(aers['gold']):.2f}" in card
     assert "train.txt with links" in card
