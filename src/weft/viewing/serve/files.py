@@ -20,7 +20,7 @@ from weft.errors import SettingError
 from weft.text.lines import NamedCopy
 from weft.text.links import LinkFormat, line_writer
 from weft.types import Alignment, Link, SentencePair
-from weft.viewing.serve.requests import Problem, Strict
+from weft.viewing.serve.requests import Problem, Strict, Text
 
 LARGEST_FILES = 64_000_000
 """Bytes in a request that carries files: about 200,000 pairs."""
@@ -32,6 +32,7 @@ REFUSALS: dict[int | str, dict[str, object]] = {
     422: {"model": Problem, "description": "A field makes no sense, or a file cannot be read."},
     507: {"model": Problem, "description": "The disk is full or broken; nothing was changed."},
 }
+PLAIN_TEXT: dict[int | str, dict[str, object]] = {**REFUSALS, 200: {"content": {"text/plain": {}}}}
 
 WireLink = Annotated[
     list[int | float | bool | None],
@@ -42,15 +43,15 @@ WireLink = Annotated[
 class FileIn(Strict):
     """A file as the browser has it."""
 
-    name: Annotated[str, Field(max_length=300, description="What messages call it; it is never opened as a path.")]
+    name: Annotated[Text, Field(max_length=300, description="What messages call it; it is never opened as a path.")]
     content: Annotated[str, Field(description="Its bytes in base64, compressed or not.")]
 
 
 class WordsIn(Strict):
     """A pair whose words are split."""
 
-    source: list[str]
-    target: list[str]
+    source: list[Text]
+    target: list[Text]
 
 
 class ReadRequest(Strict):
@@ -106,13 +107,12 @@ def add_file_routes(app: FastAPI) -> None:
         "/api/files/write",
         summary="Write links in any format",
         tags=["files"],
-        responses=REFUSALS,
-        response_class=PlainTextResponse,
+        responses=PLAIN_TEXT,
     )
-    def write(request: WriteRequest) -> str:
+    def write(request: WriteRequest) -> PlainTextResponse:
         pairs = [SentencePair(tuple(pair.source), tuple(pair.target)) for pair in request.pairs]
         alignments = [Alignment.of(map(read_link, pair.links)) for pair in request.pairs]
-        return "".join(written_lines(pairs, alignments, request.format))
+        return PlainTextResponse("".join(written_lines(pairs, alignments, request.format)))
 
 
 def imported(files: Sequence[FileIn], known: Sequence[SentencePair] | None = None) -> Imported:

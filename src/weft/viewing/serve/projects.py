@@ -19,10 +19,19 @@ from weft.errors import SettingError
 from weft.text.links import LinkFormat
 from weft.text.pairs import NOTHING
 from weft.types import Alignment
-from weft.viewing.serve.files import REFUSALS, FileIn, WireLink, imported, pair_out, read_link, written_lines
-from weft.viewing.serve.requests import Problem, Strict
+from weft.viewing.serve.files import (
+    PLAIN_TEXT,
+    REFUSALS,
+    FileIn,
+    WireLink,
+    imported,
+    pair_out,
+    read_link,
+    written_lines,
+)
+from weft.viewing.serve.requests import Problem, Strict, Text
 
-Annotator = Annotated[str, Field(max_length=60, description="Who annotates.")]
+Annotator = Annotated[Text, Field(max_length=60, description="Who annotates.")]
 
 
 class Conflict(Problem):
@@ -40,7 +49,7 @@ _CONFLICT: dict[int | str, dict[str, object]] = {
 class NewProject(Strict):
     """A project to make of files."""
 
-    name: Annotated[str, Field(max_length=60)]
+    name: Annotated[Text, Field(max_length=60)]
     files: Annotated[list[FileIn], Field(min_length=1, max_length=2)]
 
 
@@ -50,7 +59,7 @@ class Saying(Strict):
     annotator: Annotator
     links: list[WireLink]
     state: State = State.OPEN
-    comment: str = ""
+    comment: Text = ""
     base: Annotated[
         int | None, Field(description="The revision that the annotator saw; something newer is a conflict, 409.")
     ] = None
@@ -127,13 +136,12 @@ def _add_results(app: FastAPI, project: Callable[[str], Project]) -> None:
         "/api/projects/{name}/export",
         summary="Links of an annotator, or the gold",
         tags=["projects"],
-        responses=REFUSALS,
-        response_class=PlainTextResponse,
+        responses=PLAIN_TEXT,
     )
-    def export(name: str, format: LinkFormat, who: str = "") -> str:
+    def export(name: str, format: LinkFormat, who: str = "") -> PlainTextResponse:
         here = project(name)
         here.checkpoint()
-        return "".join(_exported(here, who, format))
+        return PlainTextResponse("".join(_exported(here, who, format)))
 
 
 def _explain(app: FastAPI) -> None:
