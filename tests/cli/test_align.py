@@ -361,3 +361,26 @@ def test_words_that_the_model_cannot_read_are_reported(weft, tmp_path):
     (tmp_path / "pairs").write_text(text)
     sharded = weft("align", tmp_path / "pairs", "--shards", "2", "-o", tmp_path / "out")
     assert "in 3 lines more than a third" in sharded.stderr
+
+
+def test_two_texts_whose_sentences_do_not_match(weft, tmp_path):
+    (tmp_path / "de").write_text("Das Café ist geschlossen. Morgen öffnet es um neun. Hunde sind erlaubt.\n")
+    (tmp_path / "en").write_text("The café is closed, but it opens tomorrow at nine.\nDogs are allowed.\n")
+    done = weft("align", "--documents", "de", "en", cwd=tmp_path)
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [record["target_span"] for record in records] == [[0, 50], [51, 68]]
+    assert records[1]["source_text"] == "Hunde sind erlaubt."
+    assert done.stderr == "weft: 2 pairs of sentences; 0 sentences have no counterpart.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--documents", "de"], "weft: --documents needs two files: a text and its translation.\n"),
+        (["--documents", "de", "en", "--shards", "2"], "weft: --shards does not go with --documents.\n"),
+        (["--sentence-per-line", "de"], "weft: --sentence-per-line goes with --documents.\n"),
+    ],
+)
+def test_options_that_do_not_go_with_documents(weft, arguments, message):
+    done = weft("align", *arguments)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
