@@ -199,7 +199,7 @@ def test_every_method_runs(weft, tiny_bert, method, heuristic):
         (["--model", "MODEL", "--device", "cuda"], 2, "weft: no CUDA device was found. Set --device to cpu or auto.\n"),
         (["--batch-tokens", "0"], 2, "batch-tokens"),
         (["--model", "./nowhere"], 1, "weft: there is no folder ./nowhere.\n"),
-        (["--source-language", "de"], 2, "weft: --source-language and --target-language go"),
+        (["--source-language", "de"], 2, "weft: --source-language and --target-language need --raw."),
         (["-", "-"], 2, "weft: only one input can be stdin.\n"),
         (["missing-file"], 1, "weft: missing-file: No such file or directory.\n"),
     ],

@@ -44,7 +44,7 @@ def test_a_folder_is_exported_described_and_used(weft, tiny_bert, tmp_path):
 
 def test_the_built_in_model_describes_itself(weft):
     described = facts(weft("model", "info", "weft-mini").stdout)
-    assert (described["kind"], described["method"], described["calibrated"]) == ("onnx-int8", "entmax", "yes")
+    assert (described["kind"], described["method"], described["calibrated"]) == ("onnx-int8", "geometric", "yes")
     assert {"de", "en", "ja", "zh"} <= set(described["languages"].split())
 
 

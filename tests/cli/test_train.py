@@ -123,7 +123,7 @@ def test_a_file_with_a_wrong_value_gets_one_sentence(weft, toy, tmp_path, top, m
 def test_help_names_every_objective(weft):
     from weft.training.objectives import OBJECTIVES
 
-    assert f"Some of {','.join(OBJECTIVES)}." in " ".join(weft("train", "--help").stdout.split())
+    assert f"Any of {','.join(OBJECTIVES)}." in " ".join(weft("train", "--help").stdout.split())
 
 
 @pytest.mark.parametrize(

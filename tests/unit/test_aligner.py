@@ -9,6 +9,7 @@ import transformers
 
 from models import SENTENCES, make_model
 from weft import Aligner, Alignment, Link, SentencePair
+from weft.aligner import cut_into_chunks
 from weft.encoding.encoder import encode_pairs
 from weft.encoding.onnx import OnnxEncoder
 from weft.errors import FormatError, SettingError, WeftError
@@ -214,14 +215,11 @@ def test_links_are_plain_numbers(aligner):
     assert [type(part) for part in link] == [int, int, float, bool]
 
 
-def test_text_without_blanks_is_chunked_by_its_characters(aligner, monkeypatch):
-    sizes = []
-    encode = type(aligner.encoder).encode
-    monkeypatch.setattr(
-        type(aligner.encoder), "encode", lambda self, words: sizes.append(len(words)) or encode(self, words)
-    )
-    list(aligner.stream([("漢" * 400 + str(k), "字" * 400) for k in range(10)], chunk_words=600))
-    assert max(sizes) <= 7
+def test_text_without_blanks_is_chunked_by_its_characters():
+    pairs = [SentencePair(("漢" * 400 + str(number),), ("字" * 400,)) for number in range(10)]
+    chunks = list(cut_into_chunks(pairs, 600, lambda pair: pair))
+    assert [pair for chunk in chunks for pair in chunk] == pairs
+    assert max(map(len, chunks)) <= 3
 
 
 @pytest.mark.parametrize("broken", ["model.safetensors", "tokenizer.json"])

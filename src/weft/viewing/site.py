@@ -25,7 +25,7 @@ _POLICY = (
 )
 # The server has more pages; they speak of itself.
 _PAGES = ("index.html", "read.html")
-_METHODS_IN_BROWSER = ("softmax", "entmax")
+_METHODS_IN_BROWSER = ("softmax", "entmax", "geometric")
 _LIMITS = {"body": 1_000_000, "pairs": 100, "words": 2_000, "characters": 1_000_000, "queue": 100}
 
 
@@ -87,8 +87,8 @@ def _check(source: ModelSource) -> None:
         raise WeftError(f"{source.name} has no int8 graph; 'weft model export' makes one.")
     method = source.settings.extraction.method
     if method not in _METHODS_IN_BROWSER:
-        there = " and ".join(_METHODS_IN_BROWSER)
-        raise WeftError(f"{source.name} takes links with the method {method}; in browsers there are {there}.")
+        there = ", ".join(_METHODS_IN_BROWSER)
+        raise WeftError(f"{source.name} takes links with the method {method}; a browser can do {there}.")
 
 
 def _offer(names: Sequence[str], sources: Sequence[ModelSource]) -> dict[str, object]:

@@ -47,7 +47,7 @@ def test_stopped_anywhere_and_resumed(tmp_path):
         run = ShardedRun(output, manifest(shards), resume=True)
         list(run.work(chunks(), model))
         assert b"".join(run.joined()) == EXPECTED
-        assert run.long_sentences == count
+        assert run.totals().long_sentences == count
         run.remove()
     assert list(tmp_path.iterdir()) == []
 

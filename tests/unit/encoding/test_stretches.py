@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from weft.encoding.stretches import find_stretches
 
-SENTENCE = ("a",) * 29 + (".",)
+SENTENCE = ("word",) * 29 + (".",)
 
 
 def found_in(source, target, window=126):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from io import BytesIO
 from typing import Any
@@ -76,7 +77,7 @@ def _unpacked(data: bytes, name: str) -> dict[str, tuple[zipfile.ZipInfo, bytes]
             if len(infos) > _MOST_PARTS or sum(info.file_size for info in infos) > LARGEST:
                 raise FormatError(name, None, f"unpacked, the file would have more than {LARGEST:,} bytes.")
             return {info.filename: (info, archive.read(info)) for info in infos}
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, ValueError) as error:
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, ValueError) as error:
         raise FormatError(name, None, f"this is not a DOCX file, or it is damaged ({error}).") from error
 
 

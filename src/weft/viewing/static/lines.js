@@ -105,7 +105,9 @@ export function wordAt(picture, side, k) {
 
 function curvesOf(picture, drawn, columns) {
   const frame = picture.getBoundingClientRect();
-  const box = (side, k) => wordAt(picture, side, k)?.getBoundingClientRect();
+  // Looking each word up in the document would take its square in time.
+  const words = new Map([...picture.querySelectorAll(".word")].map((word) => [word.dataset.side + word.dataset.k, word]));
+  const box = (side, k) => words.get(side + k)?.getBoundingClientRect();
   // Strong links are drawn last, so that they lie on top.
   const ordered = [...drawn].sort((one, other) => (one.score ?? 1) - (other.score ?? 1));
   return ordered.flatMap((mark) => {

@@ -61,7 +61,7 @@ def test_links_are_those_of_the_library(client, aligner):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"method": "softmax", "threshold": 1.0}, {"method": "itermax"}, {"threshold": 1e-7, "symmetrize": "union"}],
+    [{"method": "softmax", "threshold": 1.0}, {"method": "itermax"}, {"method": "entmax", "threshold": 1e-7, "symmetrize": "union"}],
 )
 def test_settings_do_what_they_do_in_the_library(client, settings):
     [found] = align(client, **PAIR, **settings, scores="none").json()["alignments"]
@@ -218,7 +218,8 @@ def test_work_out_of_proportion_is_refused_before_it_begins(aligner):
     )
     assert re.fullmatch(expected, answer.json()["detail"])
     words = "das ist ein Satz " * 40
-    slow = align(client, pairs=[PAIR, {"source": words, "target": words}], threshold=0, symmetrize="grow-diag").json()
+    settings = {"method": "entmax", "threshold": 0, "symmetrize": "grow-diag"}
+    slow = align(client, pairs=[PAIR, {"source": words, "target": words}], **settings).json()
     assert slow["detail"].startswith("pairs.1: 240 and 240 subwords are about 1.4 seconds of work with these settings")
     assert (slow["detail"].count("but a pair may take 0.2"), slow["pair"]) == (1, 1)
 
