@@ -147,10 +147,10 @@ def test_what_was_typed_just_before_closing_is_kept(app, server):
     page = app.context.new_page()
     page.goto(server)
     page.wait_for_selector(".picture .link", state="attached")
-    page.get_by_role("textbox", name="Source").fill("gerade noch")
+    page.get_by_role("textbox", name="Source").fill("Ieri am citit.")
     page.close()
     again(app)
-    assert app.get_by_role("textbox", name="Source").input_value() == "gerade noch"
+    assert app.get_by_role("textbox", name="Source").input_value() == "Ieri am citit."
 
 
 def test_an_edit_while_a_request_is_under_way_stays(thirty):

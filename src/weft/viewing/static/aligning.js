@@ -37,8 +37,7 @@ export class Aligning {
       await this.some(work, waiting);
       if (work !== this.app.work) return;
       this.app.panel.show(work);
-      const ready = work.pairs.filter((pair) => pair.ready).length;
-      this.app.tell(`${ready} of ${work.pairs.length} pairs are aligned.`);
+      this.app.tell(progressOf(work));
     }
   }
 
@@ -70,6 +69,12 @@ export class Aligning {
   refuse(work, number, pair, reason) {
     if (work.pairs[number] === pair) work.pairs[number] = { ...pair, ready: true, refused: reason };
   }
+}
+
+// How many pairs of a file are aligned; a single pair needs no words.
+export function progressOf(work) {
+  const ready = work.pairs.filter((pair) => pair.ready).length;
+  return work.pairs.length > 1 ? `${ready} of ${work.pairs.length} pairs are aligned.` : "";
 }
 
 const pause = (time) => new Promise((resolve) => setTimeout(resolve, time));

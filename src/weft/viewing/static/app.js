@@ -1,6 +1,6 @@
 // The web app: type, look, mend, save.
 import { align, getModels } from "./api.js";
-import { Aligning } from "./aligning.js";
+import { Aligning, progressOf } from "./aligning.js";
 import { DeskPanel } from "./desk.js";
 import { choice, el, themeButton } from "./dom.js";
 import { exampleButtons } from "./examples.js";
@@ -173,7 +173,7 @@ async function realign({ force = false } = {}) {
     if (force) work.change(fields, { number });
     else work.suggest(number, fields);
     if (work.current !== number) return;
-    tell("");
+    tell(progressOf(work));
     draw();
   } catch (error) {
     if (error.name !== "AbortError") tell(error.message, true);

@@ -61,7 +61,11 @@ def test_links_are_those_of_the_library(client, aligner):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"method": "softmax", "threshold": 1.0}, {"method": "itermax"}, {"method": "entmax", "threshold": 1e-7, "symmetrize": "union"}],
+    [
+        {"method": "softmax", "threshold": 1.0},
+        {"method": "itermax"},
+        {"method": "entmax", "threshold": 1e-7, "symmetrize": "union"},
+    ],
 )
 def test_settings_do_what_they_do_in_the_library(client, settings):
     [found] = align(client, **PAIR, **settings, scores="none").json()["alignments"]
