@@ -12,7 +12,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
 LOWEST := import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
 	print(*(line.replace('>=', '==') for line in project['dependencies']), sep='\n')
 
-.PHONY: help align test unit quick fuzz gpu lint format docs site release lock locked audit minimum benchmark clean
+.PHONY: help align test unit exhaustive quick fuzz gpu lint format docs site release lock locked audit minimum benchmark clean
 
 help:
 	@grep -E '^# [a-z]+:' $(MAKEFILE_LIST) | sed 's/^# /make /'
@@ -36,15 +36,19 @@ align: $(LIGHT)
 	@$(BIN)/weft view examples/pairs.txt
 	@echo "Under each word stand the words it is linked to. As numbers: $(BIN)/weft align examples/pairs.txt"
 
-# test: lint, type-check and run all tests
+# test: lint, type-check and run the tests
 test: lint unit
 
 unit: $(FULL)
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "not exhaustive"
+
+# exhaustive: the tests that take minutes and guard what seldom changes
+exhaustive: $(FULL)
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m exhaustive
 
 # quick: the tests that take seconds; under 90 seconds on two cores
 quick: $(FULL)
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "not slow and not gpu" --hypothesis-profile quick
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "not slow and not gpu and not exhaustive" --hypothesis-profile quick
 
 # fuzz: the command line on thousands of made-up cases; SEED=2 CASES=20000 MINUTES=60 to choose
 SEED ?= 1

@@ -68,6 +68,7 @@ def aligning(pid: int) -> list[psutil.Process]:
 
 
 @needs_ray
+@pytest.mark.exhaustive
 def test_many_files_in_many_formats(weft, tmp_path):
     pa = pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")
@@ -91,6 +92,7 @@ def test_many_files_in_many_formats(weft, tmp_path):
 
 
 @needs_ray
+@pytest.mark.exhaustive
 def test_a_damaged_file_is_named_and_whole_ones_stay(weft, tmp_path, tiny_onnx):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.txt").write_text("das ist ||| that is\n")

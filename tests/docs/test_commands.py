@@ -107,11 +107,13 @@ def _with_scores(words: list[str]) -> list[str]:
     return ["--scores=calibrated" if word == "--scores" else word for word in words]
 
 
-@pytest.mark.parametrize(
-    "page",
-    [page for page in PAGES if any(map(is_run, all_commands(page)))],
-    ids=lambda page: str(page.relative_to(ROOT)),
-)
+def with_marks(page: Path) -> Any:
+    """A page as a test; training takes minutes."""
+    marks = pytest.mark.exhaustive if page.name == "training.md" else ()
+    return pytest.param(page, marks=marks, id=str(page.relative_to(ROOT)))
+
+
+@pytest.mark.parametrize("page", [with_marks(page) for page in PAGES if any(map(is_run, all_commands(page)))])
 def test_commands_run_among_the_files_they_name(page, tmp_path, weft):
     furnish(tmp_path)
     offline = {**os.environ, "HF_HUB_OFFLINE": "1"}

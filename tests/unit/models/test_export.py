@@ -55,7 +55,12 @@ def int8(tmp_path_factory, tiny_bert):
     return folder
 
 
-@pytest.mark.parametrize("architecture", CONFIGS)
+RARE = {"distilbert", "mpnet", "xlm", "marian"}
+
+
+@pytest.mark.parametrize(
+    "architecture", [pytest.param(name, marks=pytest.mark.exhaustive if name in RARE else ()) for name in CONFIGS]
+)
 def test_every_architecture_gives_the_states_of_torch(tmp_path, architecture):
     source = make_model(tmp_path / "model", architecture)
     theirs = encode(TorchEncoder(source, layer=2, device="cpu"), WORDS).states.numpy()
@@ -128,6 +133,7 @@ def test_settings_and_card_go_along(tmp_path, tiny_bert):
     assert {file.name for file in (tmp_path / "other").iterdir()} == files
 
 
+@pytest.mark.exhaustive
 def test_four_bits_are_a_sixth_of_a_table_of_more_than_65536_words(tmp_path):
     source = make_model(tmp_path / "model")
     model = transformers.AutoModel.from_pretrained(source)

@@ -125,7 +125,7 @@ def states(model):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("with_text", [True, False])
+@pytest.mark.parametrize("with_text", [True, pytest.param(False, marks=pytest.mark.exhaustive)])
 def test_what_was_learned_survives_int8(moved, tmp_path, with_text):
     text = tmp_path / "text.txt"
     text.write_text(TEXT)
