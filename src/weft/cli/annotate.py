@@ -6,12 +6,11 @@ from typing import Annotated
 
 import typer
 
-from weft.cli.options import MODEL, DeviceOption
+from weft.cli.options import MODEL, SERVER, DeviceOption, PortOption
 from weft.cli.output import say
 from weft.cli.serve import serve
 
 _PAIRS = "A new project"
-_SERVER = "Server"
 
 
 def annotate(
@@ -34,12 +33,10 @@ def annotate(
     only_create: Annotated[
         bool, typer.Option("--only-create", help="Make the project and stop.", rich_help_panel=_PAIRS)
     ] = False,
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.", rich_help_panel=_SERVER)] = (
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.", rich_help_panel=SERVER)] = (
         "127.0.0.1"
     ),
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, metavar="N", help="0 takes a free one.", rich_help_panel=_SERVER)
-    ] = 8080,
+    port: PortOption = 8080,
     model: Annotated[
         list[str] | None,
         typer.Option(

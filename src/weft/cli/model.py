@@ -99,7 +99,7 @@ def average(
 
     Example: weft model average run-1 run-2 run-3 -o mean
     """
-    from weft.models import average as write_mean
+    from weft.models.averaging import average as write_mean
     from weft.models.describe import megabytes
 
     write_mean(models, output)

@@ -28,6 +28,7 @@ LINKS = "Links"
 TEXT = "Text"
 OUTPUT = "Output"
 LARGE = "Large runs"
+SERVER = "Server"
 OWN = "the model's own"
 
 OutputOption = Annotated[
@@ -55,6 +56,19 @@ LayersOption = Annotated[
     typer.Option(
         "--layer", metavar="N", help="Layer of each model, in the same order.", show_default=OWN, rich_help_panel=MODEL
     ),
+]
+OfferedModelsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="Models to offer, the default first; can be repeated.",
+        show_default="weft-mini",
+        rich_help_panel=MODEL,
+    ),
+]
+PortOption = Annotated[
+    int, typer.Option(min=0, max=65535, metavar="N", help="0 takes a free one.", rich_help_panel=SERVER)
 ]
 DeviceOption = Annotated[str, typer.Option(metavar="NAME", help="auto, cpu or cuda.", rich_help_panel=MODEL)]
 DtypeOption = Annotated[Dtype, typer.Option(help="Precision of the encoder.", rich_help_panel=MODEL)]

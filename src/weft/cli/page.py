@@ -7,21 +7,14 @@ from typing import Annotated
 
 import typer
 
-from weft.cli.options import MODEL
+from weft.cli.options import MODEL, OfferedModelsOption
 from weft.cli.output import say
+from weft.models.known import DEFAULT_MODEL
 
 
 def page(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to write.")],
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Models to offer, the default first; can be repeated.",
-            show_default="weft-mini",
-            rich_help_panel=MODEL,
-        ),
-    ] = None,
+    model: OfferedModelsOption = None,
     runtime: Annotated[
         Path | None,
         typer.Option(
@@ -40,5 +33,5 @@ def page(
     """
     from weft.viewing.site import write_site
 
-    size = write_site(output, model or ["weft-mini"], runtime)
+    size = write_site(output, model or [DEFAULT_MODEL], runtime)
     say(f"{output}: {size / 1e6:.0f} MB. Try it: python3 -m http.server --directory {output}")

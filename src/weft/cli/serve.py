@@ -7,25 +7,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weft.cli.options import MODEL, DeviceOption, LayersOption
+from weft.cli.options import SERVER, DeviceOption, LayersOption, OfferedModelsOption, PortOption
 from weft.cli.output import say
 from weft.errors import MissingExtraError, SettingError
+from weft.models.known import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from weft.aligner import Aligner
 
-_SERVER = "Server"
 _LIMITS = "Limits"
 
 
 def serve(
     host: Annotated[
         str,
-        typer.Option(metavar="ADDRESS", help="Address to listen on; 0.0.0.0 is every one.", rich_help_panel=_SERVER),
+        typer.Option(metavar="ADDRESS", help="Address to listen on; 0.0.0.0 is every one.", rich_help_panel=SERVER),
     ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, metavar="N", help="0 takes a free one.", rich_help_panel=_SERVER)
-    ] = 8080,
+    port: PortOption = 8080,
     token: Annotated[
         str | None,
         typer.Option(
@@ -33,7 +31,7 @@ def serve(
             envvar="WEFT_TOKEN",
             help="Let in only those who know it.",
             show_default="everybody",
-            rich_help_panel=_SERVER,
+            rich_help_panel=SERVER,
         ),
     ] = None,
     allowed_host: Annotated[
@@ -41,13 +39,13 @@ def serve(
         typer.Option(
             metavar="NAME",
             help="A further name to answer to, such as that of a proxy; can be repeated.",
-            rich_help_panel=_SERVER,
+            rich_help_panel=SERVER,
         ),
     ] = None,
     root_path: Annotated[
         str,
         typer.Option(
-            metavar="PATH", help="Where a proxy shows it, such as /weft.", show_default="/", rich_help_panel=_SERVER
+            metavar="PATH", help="Where a proxy shows it, such as /weft.", show_default="/", rich_help_panel=SERVER
         ),
     ] = "",
     allow_embedding: Annotated[
@@ -56,23 +54,15 @@ def serve(
             metavar="SITE",
             help="A site that may show it in a frame, such as https://example.org; * is every one.",
             show_default="none",
-            rich_help_panel=_SERVER,
+            rich_help_panel=SERVER,
         ),
     ] = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Models to offer, the default first; can be repeated.",
-            show_default="weft-mini",
-            rich_help_panel=MODEL,
-        ),
-    ] = None,
+    model: OfferedModelsOption = None,
     layer: LayersOption = None,
     device: DeviceOption = "auto",
     project: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="An annotation project, or a folder of projects.", rich_help_panel=_SERVER),
+        typer.Option(metavar="DIR", help="An annotation project, or a folder of projects.", rich_help_panel=SERVER),
     ] = None,
     max_body: Annotated[
         int, typer.Option(min=1, metavar="N", help="Bytes in a request.", rich_help_panel=_LIMITS)
@@ -119,7 +109,7 @@ def serve(
     root = checked_root_path(root_path)
     if token is not None and not token.strip():
         raise SettingError("`token` is empty; leave it out to let everybody in.")
-    aligners = _aligners(model or ["weft-mini"], layer or [], device)
+    aligners = _aligners(model or [DEFAULT_MODEL], layer or [], device)
     with closing(Shelf(project)) if project else nullcontext() as shelf, listen(host, port) as listener:
         address, bound = listener.getsockname()[:2]
         if not is_loopback(address) and token is None:

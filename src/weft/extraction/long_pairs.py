@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -15,11 +16,28 @@ from weft.encoding.transfer import to_host
 from weft.extraction.pairing import StretchPair, StretchStates, best_way, likely_pairs
 from weft.types import Alignment, Link
 
-# How texts are paired: ways that gain so much less than the best by states alone are tried too, by their words' links;
-# what a stretch without a counterpart gains, by states and by links; how surely words must be linked on average; and
-# how much it counts that a pair has several stretches.
-_CLOSELY = (20.0, -8.0, -3.0, 0.25, 0.0)  # a translation, in which everything should have a counterpart
-_LOOSELY = (40.0, -1.0, 0.0, 0.45, 0.5)
+
+class _Pairing(NamedTuple):
+    """How texts are paired.
+
+    Attributes:
+        slack: ways that gain so much less than the best by states alone are tried too, by their words' links.
+        skip: what a stretch without a counterpart gains by states.
+        skipped_words: what it gains by links.
+        needed: how surely words must be linked on average.
+        several: how much it counts that a pair has several stretches.
+    """
+
+    slack: float
+    skip: float
+    skipped_words: float
+    needed: float
+    several: float
+
+
+# A translation, in which everything should have a counterpart, and texts of which either may lack sentences.
+_CLOSELY = _Pairing(slack=20.0, skip=-8.0, skipped_words=-3.0, needed=0.25, several=0.0)
+_LOOSELY = _Pairing(slack=40.0, skip=-1.0, skipped_words=0.0, needed=0.45, several=0.5)
 
 Span = tuple[int, int, int, int]
 """Where a source and a target stretch begin and end among all subwords."""
@@ -61,8 +79,8 @@ class LongPair:
 
     pieces: list[Piece]
     skips: list[StretchPair]
-    needed: float = _CLOSELY[3]
-    several: float = _CLOSELY[4]
+    needed: float = _CLOSELY.needed
+    several: float = _CLOSELY.several
 
     def chosen(self, found: Sequence[Alignment]) -> list[tuple[StretchPair, Alignment | None]]:
         """The way through both texts that links most words, with the links of each step; None for one side alone."""
@@ -159,7 +177,7 @@ def _overlapping(
 ) -> LongPair:
     """Stretches that end anywhere: each pair of them together with its neighbours, as no pair is a translation."""
     found = best_way(
-        likely_pairs(*(_states(subwords, side, encode_stretches) for side in starts), slack=0.0, skip=_CLOSELY[1])
+        likely_pairs(*(_states(subwords, side, encode_stretches) for side in starts), slack=0.0, skip=_CLOSELY.skip)
     )
     pairs = [pair for pair in found if not pair.is_skip]
     pieces = []

@@ -1,5 +1,1 @@
 """Models: where they come from, what they are, and how they are loaded, saved, averaged and made small."""
-
-from weft.models.averaging import average
-
-__all__ = ["average"]

@@ -14,7 +14,7 @@ from weft import Aligner
 from weft.errors import SettingError, WeftError
 from weft.extraction.calibration import Calibration
 from weft.extraction.settings import ExtractionSettings
-from weft.models import average
+from weft.models.averaging import average
 from weft.models.settings import ModelSettings
 
 
