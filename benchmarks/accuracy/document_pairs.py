@@ -36,9 +36,9 @@ def main() -> None:
     for name in options.sets:
         pairs = DevSet.read(str(DATA / "gold" / name)).pairs[: options.sentences]
         draws = random.Random(options.seed)
-        sides = [_document(len(pairs), draws, options.drop, options.merge) for _ in range(2)]
-        texts = [_text([pair[side] for pair in pairs], groups) for side, groups in enumerate(sides)]
-        expected = _belonging(sides[0], sides[1])
+        sides = [document(len(pairs), draws, options.drop, options.merge) for _ in range(2)]
+        texts = [text_of([pair[side] for pair in pairs], groups) for side, groups in enumerate(sides)]
+        expected = right_pairs(sides[0], sides[1])
         start = time.perf_counter()
         parts = aligner.align_texts(texts[0], texts[1], scores="none")
         seconds = time.perf_counter() - start
@@ -46,13 +46,14 @@ def main() -> None:
         lengths = [[len("".join(words)) for words in text] for text in texts]
         by_length = _ranges(align_blocks(*lengths))
         print(
-            f"{name}  {len(texts[0])} and {len(texts[1])} sentences  F1 {_f1(found, expected):.1f}  by length "
-            f"{_f1(by_length, expected):.1f}  {seconds:.1f} s",
+            f"{name}  {len(texts[0])} and {len(texts[1])} sentences  F1 {f1(found, expected):.1f}  by length "
+            f"{f1(by_length, expected):.1f}  {seconds:.1f} s",
             flush=True,
         )
 
 
-def _document(count: int, draws: random.Random, drop: float, merge: float) -> list[Group]:
+def document(count: int, draws: random.Random, drop: float, merge: float) -> list[Group]:
+    """Some of so many sentences, a few of them joined with the next."""
     kept = [number for number in range(count) if draws.random() >= drop]
     groups: list[Group] = []
     while kept:
@@ -64,11 +65,12 @@ def _document(count: int, draws: random.Random, drop: float, merge: float) -> li
     return groups
 
 
-def _text(sentences: Sequence[Words], groups: Sequence[Group]) -> list[Words]:
+def text_of(sentences: Sequence[Words], groups: Sequence[Group]) -> list[Words]:
+    """The words of each sentence of a document."""
     return [tuple(word for number in group for word in sentences[number]) for group in groups]
 
 
-def _belonging(source: Sequence[Group], target: Sequence[Group]) -> Pairs:
+def right_pairs(source: Sequence[Group], target: Sequence[Group]) -> Pairs:
     """The smallest stretches of both documents whose gold sentences meet nothing else."""
     links = [(i, j) for i, ours in enumerate(source) for j, theirs in enumerate(target) if set(ours) & set(theirs)]
     return _ranges(links)
@@ -85,7 +87,8 @@ def _ranges(links: Sequence[tuple[int, int]]) -> Pairs:
     return {(a, b, c, d) for a, b, c, d in found}
 
 
-def _f1(found: Pairs, expected: Pairs) -> float:
+def f1(found: Pairs, expected: Pairs) -> float:
+    """The harmonic mean of the shares of what was found that is right, and of what is right that was found."""
     return 200 * len(found & expected) / max(1, len(found) + len(expected))
 
 

@@ -41,8 +41,10 @@ export class Aligner {
     const nWords = words[0].length + words[1].length;
     const unknown = this.#unknownWords(sides);
     const doubted = unknown > MOST_UNKNOWN * nWords;
-    const links = doubted ? lowered(found, 1 - unknown / nWords) : found;
-    return { ...result, links, score: pairScore(links, nWords), unknown: doubted ? unknown : 0 };
+    const known = doubted ? 1 - unknown / nWords : 1;
+    const links = doubted ? lowered(found.links, known) : found.links;
+    const score = pairScore(links, nWords, found.support && known * found.support);
+    return { ...result, links, score, unknown: doubted ? unknown : 0 };
   }
 
   #unknownWords(sides) {

@@ -3,17 +3,23 @@
 const NULL_TEMPERATURE = 4; // as in Python's extraction/words.py
 
 // The usual thresholds of the methods there are here.
-export const METHODS = { softmax: 0.001, entmax: 0, geometric: 0.1 };
+export const METHODS = { softmax: 0.001, entmax: 0, geometric: 0.13 };
 export const SYMMETRIZATIONS = ["intersection", "union", "forward", "backward"];
 
-// Links [source word, target word, score] in order. `sides` hold states and the word of each subword.
+// Links [source word, target word, score] in order, and with a null the pair's support. `sides` hold states and the
+// word of each subword.
 export function linksOf(sides, width, settings) {
   const [source, target] = sides;
   const products = dotProducts(source.states, target.states, width);
   const [n, m] = [source.owners.length, target.owners.length];
-  const forward = shares(n, m, (i, j) => products[i * m + j], settings);
-  const backward = shares(m, n, (j, i) => products[i * m + j], settings);
-  const scoreOf = settings.null === null ? rawScores(products, n, m) : scoresAgainstNull(products, settings.null);
+  const found = (rows, columns, product, owners) => {
+    const given = shares(rows, columns, product, settings);
+    return settings.method === "geometric" ? summedOverWords(given, owners) : given;
+  };
+  const forward = found(n, m, (i, j) => products[i * m + j], target.owners);
+  const backward = found(m, n, (j, i) => products[i * m + j], source.owners);
+  const support = settings.null === null ? null : supportOf(products, n, m, settings.null);
+  const scoreOf = support === null ? rawScores(products, n, m) : scoresAgainstNull(products, settings.null, support);
   const best = new Map();
   const words = target.owners[m - 1] + 1;
   for (let i = 0; i < n; i++)
@@ -23,11 +29,13 @@ export function linksOf(sides, width, settings) {
         best.set(key, Math.max(best.get(key) ?? 0, scoreOf(i * m + j)));
       }
   const keys = [...best.keys()].sort((a, b) => a - b);
-  return keys.map((key) => [Math.floor(key / words), key % words, rounded(calibrated(best.get(key), settings))]);
+  const score = (key) => rounded(calibrated(best.get(key), settings));
+  return { links: keys.map((key) => [Math.floor(key / words), key % words, score(key)]), support };
 }
 
-// The pair's score: mean link probability times the share of its words, on both sides, that have a link.
-export function pairScore(links, nWords) {
+// The pair's score is its support; without a null, the mean link probability times the share of words that have a link.
+export function pairScore(links, nWords, support) {
+  if (support !== null) return rounded(support);
   if (!links.length) return 0;
   const mean = links.reduce((sum, link) => sum + link[2], 0) / links.length;
   const linked = new Set(links.map((link) => link[0])).size + new Set(links.map((link) => link[1])).size;
@@ -69,6 +77,18 @@ function shares(rows, columns, product, { method, alpha, null: nothing }) {
     for (let j = 0; j < columns; j++) found[i * columns + j] = given[j];
   }
   return found;
+}
+
+// Every share becomes the sum over the subwords of its word; a row has one share for each subword in `owners`.
+function summedOverWords(given, owners) {
+  const summed = new Float64Array(given.length);
+  for (let row = 0; row < given.length; row += owners.length)
+    for (let first = 0, next; first < owners.length; first = next) {
+      let sum = 0;
+      for (next = first; next < owners.length && owners[next] === owners[first]; next++) sum += given[row + next];
+      summed.fill(sum, row + first, row + next);
+    }
+  return summed;
 }
 
 export function softmax(scores) {
@@ -114,8 +134,22 @@ function bisectedThreshold(values, share) {
   return low;
 }
 
-function scoresAgainstNull(products, nothing) {
-  return (cell) => (1 + Math.tanh((products[cell] - nothing) / (2 * NULL_TEMPERATURE))) / 2;
+function scoresAgainstNull(products, nothing, support) {
+  const share = Math.sqrt(support);
+  return (cell) => (share * (1 + Math.tanh((products[cell] - nothing) / (2 * NULL_TEMPERATURE)))) / 2;
+}
+
+// The share of subwords that choose a partner rather than the null: the mean of both sides.
+function supportOf(products, n, m, nothing) {
+  const chosen = (count, length, product) => {
+    let sum = 0;
+    for (let i = 0; i < count; i++) {
+      const scores = Float64Array.from({ length: length + 1 }, (_, j) => (j < length ? product(i, j) : nothing));
+      sum += 1 - softmax(scores)[length];
+    }
+    return sum / count;
+  };
+  return (chosen(n, m, (i, j) => products[i * m + j]) + chosen(m, n, (j, i) => products[i * m + j])) / 2;
 }
 
 // The harmonic mean of both directions' softmax, tempered by the other side's length.

@@ -20,7 +20,7 @@ const ANSWERS = { align: alignments, "files/read": readFiles, "files/write": wri
 
 async function answer(name, { body, signal }) {
   if (name === "models") return json(await offer);
-  if (name === "projects") return json({ available: false, projects: [] });
+  if (name === "projects") return json({ available: false, can_create: false, projects: [] });
   if (!(name in ANSWERS)) return json({ detail: REFUSAL }, 404);
   try {
     const answered = await ANSWERS[name](JSON.parse(body), signal);

@@ -50,6 +50,10 @@ def _largest_first(shapes: IntArray) -> IntArray:
     return np.lexsort((-heights, -widths, -(heights // 8)))
 
 
+# What models call the arrays of a batch.
+INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
+
+
 class Batch(NamedTuple):
     """Padded rows, all of shape (rows, length): ids, attention mask, first or second sentence, place in it."""
 
@@ -60,7 +64,7 @@ class Batch(NamedTuple):
 
     def inputs(self) -> dict[str, RowNumbers]:
         """The arrays by the names that models give them."""
-        return dict(zip(("input_ids", "attention_mask", "token_type_ids", "position_ids"), self, strict=True))
+        return dict(zip(INPUTS, self, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from weft.arrays import ChunkIds, ChunkStates, RowStates
-from weft.encoding.batches import Batch, RowSpans
+from weft.encoding.batches import INPUTS, Batch, RowSpans
 from weft.encoding.encoder import CHUNK_WORDS, Pace, TransformerEncoder
 from weft.encoding.subwords import FastTokenizer
 from weft.errors import WeftError, first_line
@@ -42,6 +42,8 @@ class OnnxEncoder(TransformerEncoder):
         except Exception as error:  # the library has no error of its own
             raise WeftError(f"cannot load the model in {folder}: {first_line(error)}") from error
         self._inputs = {item.name for item in session.get_inputs()}
+        if unknown := self._inputs.difference(INPUTS):
+            raise WeftError(f"the graph in {folder} asks for {min(unknown)!r}; weft gives {', '.join(INPUTS)}.")
         output = session.get_outputs()[0]
         self._output = output.name
         super().__init__(
@@ -62,6 +64,9 @@ class OnnxEncoder(TransformerEncoder):
         return np.empty((subwords, self.width), dtype=np.float32)
 
     def _run_all(self, batches: Sequence[RowSpans], ids: ChunkIds, states: ChunkStates) -> None:
+        if len(batches) == 1:
+            self._run(batches[0], ids, states)  # nobody else's batches come before it
+            return
         # Exhausted, so that an error in a thread is raised here.
         deque(self._pool.map(lambda rows: self._run(rows, ids, states), batches), maxlen=0)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import repeat
+from itertools import pairwise, repeat
 
 import numpy as np
 from array_api_compat import array_namespace, to_device
@@ -22,9 +22,17 @@ from weft.extraction import strips
 from weft.extraction.methods import METHODS, above_null, chosen_links, scored_links
 from weft.extraction.scores import Scores
 from weft.extraction.settings import ExtractionSettings
-from weft.extraction.similarity import Comparison, log_totals
+from weft.extraction.similarity import Comparison, WordEdges
 from weft.extraction.symmetrize import Symmetrization, symmetrize
-from weft.extraction.words import WordLinks, dense_word_links, raw_scores, scores_against_null, word_links
+from weft.extraction.words import (
+    WordLinks,
+    dense_word_links,
+    pair_support,
+    raw_scores,
+    scores_against_null,
+    word_edges,
+    word_links,
+)
 from weft.types import Alignment, Link
 
 # Similarities computed at once: on a CPU as many as stay in its cache, on other devices enough to keep them busy.
@@ -57,8 +65,8 @@ def begin_links(
     numbers = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
     shapes = encoded.lengths[numbers]
     batches = cell_batches(shapes, BATCH_CELLS if is_on_host(encoded.states) else DEVICE_BATCH_CELLS)
-    words = on_device_of(encoded.states, encoded.words)
-    found = [_begin_batch(encoded, words, numbers[batch], shapes[batch], settings, scores) for batch in batches]
+    subwords = _Subwords.of(encoded, settings)
+    found = [_begin_batch(encoded, subwords, numbers[batch], shapes[batch], settings, scores) for batch in batches]
 
     def alignments() -> list[Alignment]:
         results: list[Alignment] = [Alignment()] * len(numbers)
@@ -70,35 +78,50 @@ def begin_links(
     return alignments
 
 
+@dataclass(frozen=True, slots=True)
+class _Subwords:
+    """What is known of each encoded subword, beside its state on the device: its word, and where that has its edges."""
+
+    words: LinkColumn
+    edges: WordEdges | None
+
+    @classmethod
+    def of(cls, encoded: Encoded, settings: ExtractionSettings) -> _Subwords:
+        edges = None
+        if METHODS[settings.method].score and len(encoded.words):
+            edges = WordEdges(
+                *(on_device_of(encoded.states, edge) for edge in word_edges(encoded.words, encoded.starts))
+            )
+        return cls(on_device_of(encoded.states, encoded.words), edges)
+
+
 def _begin_batch(
     encoded: Encoded,
-    words: LinkColumn,
+    subwords: _Subwords,
     pairs: IntArray,
     shapes: IntArray,
     settings: ExtractionSettings,
     scores: Scores | str,
 ) -> Pending[WordLinks]:
-    """How to get the links of pairs (b, 2) of like shape; a device that has to give no scores begins at once.
-
-    `words` are those of `encoded`, but beside its states.
-    """
+    """How to get the links of pairs (b, 2) of like shape; a device that has to give no scores begins at once."""
     with_scores = scores != Scores.NONE
     if shapes[0].prod() > STRIP_CELLS and METHODS[settings.method].goes_in_strips:
         first, second = pairs[0].tolist()
         return partial(strips.extract_pair, encoded, (first, second), settings, with_scores=with_scores)
     if with_scores or is_on_host(encoded.states):
-        return partial(_extract_batch, encoded, words, pairs, settings, with_scores=with_scores)
-    batch = _linked(encoded, words, pairs, settings)
+        return partial(_extract_batch, encoded, subwords, pairs, settings, with_scores=with_scores)
+    batch = _linked(encoded, subwords, pairs, settings)
     return dense_word_links(batch.links, batch.source.words, batch.target.words, encoded.n_words[pairs])
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One side of a batch, padded: states (b, n, d), which positions are real (b, n), and their words (b, n)."""
+    """One side of a batch, padded: states (b, n, d), which positions are real (b, n), their words (b, n) and edges."""
 
     states: States
     real: WordNumbers
     words: WordNumbers
+    edges: WordEdges | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,18 +134,21 @@ class _Linked:
     links: Marks
 
 
-def _side(encoded: Encoded, words: LinkColumn, sentences: IntArray) -> _Side:
+def _side(encoded: Encoded, subwords: _Subwords, sentences: IntArray) -> _Side:
     states, lengths = encoded.states, encoded.lengths[sentences]
     xp = array_namespace(states)
     steps = xp.arange(int(lengths.max()), device=getattr(states, "device", None))
     real = steps < on_device_of(states, lengths)[:, None]
     rows = xp.where(real, on_device_of(states, encoded.starts[sentences])[:, None] + steps, 0)
-    return _Side(states[rows], real, words[rows])
+    edges = subwords.edges and WordEdges(*(edge[rows] for edge in subwords.edges))
+    return _Side(states[rows], real, subwords.words[rows], edges)
 
 
-def _linked(encoded: Encoded, words: LinkColumn, pairs: IntArray, settings: ExtractionSettings) -> _Linked:
-    source, target = (_side(encoded, words, pairs[:, side]) for side in (0, 1))
-    compared = Comparison(source.states, target.states, source.real[:, :, None] & target.real[:, None, :])
+def _linked(encoded: Encoded, subwords: _Subwords, pairs: IntArray, settings: ExtractionSettings) -> _Linked:
+    source, target = (_side(encoded, subwords, pairs[:, side]) for side in (0, 1))
+    valid = source.real[:, :, None] & target.real[:, None, :]
+    edges = (source.edges, target.edges) if source.edges and target.edges else None
+    compared = Comparison(source.states, target.states, valid, edges)
     return _Linked(source, target, compared, subword_links(compared, settings))
 
 
@@ -132,26 +158,26 @@ def subword_links(compared: Comparison, settings: ExtractionSettings) -> Marks:
     if method.find:
         return above_null(method.find(compared, settings), compared, settings)
     if method.score:
-        rows, columns = (log_totals(compared.products, axis=axis, null=settings.null) for axis in (2, 1))
-        return scored_links(compared, (rows, columns), settings)
+        return scored_links(compared, compared.log_totals(settings.null), settings)
     forward, backward = (chosen_links(compared, axis, settings) for axis in (2, 1))
     return _combined(forward, backward, settings.symmetrize)
 
 
 def _extract_batch(
-    encoded: Encoded, words: LinkColumn, pairs: IntArray, settings: ExtractionSettings, *, with_scores: bool
+    encoded: Encoded, subwords: _Subwords, pairs: IntArray, settings: ExtractionSettings, *, with_scores: bool
 ) -> WordLinks:
-    batch = _linked(encoded, words, pairs, settings)
+    batch = _linked(encoded, subwords, pairs, settings)
     pair, row, column = array_namespace(batch.links).nonzero(batch.links)
-    scores = _scores(batch.compared, (pair, row, column), settings.null) if with_scores else None
-    return word_links(pair, batch.source.words[pair, row], batch.target.words[pair, column], scores)
-
-
-def _scores(compared: Comparison, links: tuple[LinkColumn, LinkColumn, LinkColumn], null: float | None) -> LinkColumn:
-    """The raw scores of links that are given as pairs, rows and columns."""
+    source, target = batch.source.words[pair, row], batch.target.words[pair, column]
+    compared, null = batch.compared, settings.null
+    if not with_scores:
+        return word_links(pair, source, target, None)
     if null is None:
-        return raw_scores(compared.products, compared.valid)[links]
-    return scores_against_null(compared.products[links], null)
+        return word_links(pair, source, target, raw_scores(compared.products, compared.valid)[pair, row, column])
+    support = pair_support(compared.log_totals(null), compared.valid, null)
+    scores = scores_against_null(compared.products[pair, row, column], null) * support[pair] ** 0.5
+    on_host = np.asarray(to_device(support, "cpu"), dtype=np.float64)
+    return word_links(pair, source, target, scores)._replace(support=on_host)
 
 
 def _combined(forward: Marks, backward: Marks, method: Symmetrization) -> Marks:
@@ -186,7 +212,9 @@ def _alignments(found: WordLinks, count: int, settings: ExtractionSettings, scor
         given = (found.source.tolist(), found.target.tolist(), np.round(values, 6).tolist())
         links = list(map(_new_link, zip(*given, repeat(True))))
     ends = np.searchsorted(found.pair, np.arange(count + 1)).tolist()
-    return [Alignment(tuple(links[ends[number] : ends[number + 1]])) for number in range(count)]
+    support = repeat(None) if found.support is None else np.round(found.support, 6).tolist()
+    parts = (tuple(links[start:end]) for start, end in pairwise(ends))
+    return [Alignment(part, score) for part, score in zip(parts, support, strict=False)]
 
 
 def _links_without_scores(found: WordLinks) -> list[Link]:

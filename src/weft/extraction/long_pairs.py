@@ -13,31 +13,28 @@ from weft.arrays import IntArray
 from weft.encoding.encoder import Encoded
 from weft.encoding.subwords import Subwords, TokenizedPairs
 from weft.encoding.transfer import to_host
-from weft.extraction.pairing import StretchPair, StretchStates, best_way, likely_pairs
+from weft.extraction.pair_evidence import WEIGHTS, Weights, gain, pair_evidence, skip_evidence
+from weft.extraction.pairing import StretchPair, StretchStates, best_way, likeliest_way, likely_pairs
 from weft.types import Alignment, Link
 
 
 class _Pairing(NamedTuple):
-    """How texts are paired.
+    """How readily stretches are left without a counterpart.
 
     Attributes:
         slack: ways that gain so much less than the best by states alone are tried too, by their words' links.
         skip: what a stretch without a counterpart gains by states.
-        skipped_words: what it gains by links.
-        needed: how surely words must be linked on average.
-        several: how much it counts that a pair has several stretches.
+        weights: what counts for a pair, and for a stretch without a counterpart, by links.
     """
 
     slack: float
     skip: float
-    skipped_words: float
-    needed: float
-    several: float
+    weights: Weights
 
 
 # A translation, in which everything should have a counterpart, and texts of which either may lack sentences.
-_CLOSELY = _Pairing(slack=20.0, skip=-8.0, skipped_words=-3.0, needed=0.25, several=0.0)
-_LOOSELY = _Pairing(slack=40.0, skip=-1.0, skipped_words=0.0, needed=0.45, several=0.5)
+_CLOSELY = _Pairing(slack=5.0, skip=-4.0, weights=WEIGHTS._replace(skip=WEIGHTS.skip - 3.0))
+_LOOSELY = _Pairing(slack=7.0, skip=0.0, weights=WEIGHTS)
 
 Span = tuple[int, int, int, int]
 """Where a source and a target stretch begin and end among all subwords."""
@@ -45,16 +42,22 @@ Span = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A pair of stretches, where they lie, the numbers of their first words, and the words of both sides.
+    """A pair of stretches, where they lie, and the numbers of their first words.
 
+    `edges` has, for either side, where its stretches begin among the words of the piece, and behind them their number.
     Only links of source words in `kept` count, where a piece reaches into its neighbours.
     """
 
     stretches: StretchPair
     span: Span
     first: tuple[int, int]
-    n_words: int
+    edges: tuple[tuple[int, ...], tuple[int, ...]]
     kept: range | None = None
+
+    @property
+    def n_words(self) -> int:
+        """The words of both sides."""
+        return self.edges[0][-1] + self.edges[1][-1]
 
     def links(self, found: Alignment) -> Iterator[Link]:
         """The links of this piece as links of the long pair."""
@@ -63,44 +66,45 @@ class Piece:
             if self.kept is None or link.source + source in self.kept:
                 yield link._replace(source=link.source + source, target=link.target + target)
 
-    def gain(self, found: Alignment, needed: float) -> float:
-        """How surely words are linked, over all words, beyond what is needed on average."""
-        best: dict[tuple[int, int], float] = {}
-        for link in found.links:
-            score = 1.0 if link.score is None else link.score
-            for word in ((0, link.source), (1, link.target)):
-                best[word] = max(score, best.get(word, 0.0))
-        return sum(best.values()) - needed * self.n_words
-
 
 @dataclass(frozen=True, slots=True)
 class LongPair:
-    """The pieces of a long pair that may belong together, and stretches that may have no counterpart."""
+    """The pieces of a long pair that may belong together, and stretches that may have no counterpart.
+
+    `n_words` are those of both sides. `weights` say what counts for a pair.
+    """
 
     pieces: list[Piece]
-    skips: list[StretchPair]
-    needed: float = _CLOSELY.needed
-    several: float = _CLOSELY.several
+    skips: list[tuple[StretchPair, Weights]]
+    n_words: int
+    weights: Weights = _CLOSELY.weights
+
+    def evidence(self, found: Sequence[Alignment]) -> list[tuple[StretchPair, Weights]]:
+        """What the links of each piece say for it, and what speaks for stretches without a counterpart."""
+        pieces = zip(self.pieces, found, strict=True)
+        return [*((piece.stretches, pair_evidence(links, piece.edges)) for piece, links in pieces), *self.skips]
 
     def chosen(self, found: Sequence[Alignment]) -> list[tuple[StretchPair, Alignment | None]]:
-        """The way through both texts that links most words, with the links of each step; None for one side alone."""
+        """The likeliest way through both texts by links, with those of each step; None for one side alone."""
         aligned = dict(zip((piece.stretches[:4] for piece in self.pieces), found, strict=True))
-        gains = [
-            piece.stretches._replace(gain=piece.gain(links, self.needed) + self.several * piece.stretches.shape_gain)
-            for piece, links in zip(self.pieces, found, strict=True)
-        ]
-        return [(pair, aligned.get(pair[:4])) for pair in best_way([*gains, *self.skips])]
+        pairs = [pair._replace(gain=gain(evidence, self.weights)) for pair, evidence in self.evidence(found)]
+        return [(pair, aligned.get(pair[:4])) for pair in likeliest_way(pairs)]
 
     def joined(self, found: Sequence[Alignment]) -> Alignment:
-        """Links of the pieces that together link most words."""
-        chosen = {pair[:4] for pair, _ in self.chosen(found)}
-        links = (
-            link
-            for piece, links in zip(self.pieces, found, strict=True)
-            if piece.kept is not None or piece.stretches[:4] in chosen
-            for link in piece.links(links)
-        )
-        return Alignment.of(links)
+        """Links of the pieces that belong together."""
+        pieces = list(zip(self.pieces, found, strict=True))
+        if any(piece.kept is None for piece in self.pieces):
+            chosen = {pair[:4] for pair, _ in self.chosen(found)}
+            pieces = [(piece, links) for piece, links in pieces if piece.stretches[:4] in chosen]
+        return Alignment.of((link for piece, links in pieces for link in piece.links(links)), self._score(pieces))
+
+    def _score(self, pieces: Sequence[tuple[Piece, Alignment]]) -> float | None:
+        """The mean score of the pieces, by words; what was skipped counts as 0."""
+        scores = [(piece.n_words, links.score) for piece, links in pieces]
+        if any(score is None for _, score in scores):
+            return None
+        words = max(self.n_words, sum(n_words for n_words, _ in scores))
+        return round(sum(n_words * (score or 0.0) for n_words, score in scores) / words, 6) if words else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +170,12 @@ def alternatives(
         encode_stretches: the encoder's way to read the stretches of one text.
         may_differ: whether sentences of either text may well be missing in the other.
     """
-    slack, skip, skipped_words, needed, several = _LOOSELY if may_differ else _CLOSELY
-    found = likely_pairs(*(_states(subwords, side, encode_stretches) for side in starts), slack=slack, skip=skip)
+    pairing = _LOOSELY if may_differ else _CLOSELY
+    states = (_states(subwords, side, encode_stretches) for side in starts)
+    found = likely_pairs(*states, slack=pairing.slack, skip=pairing.skip)
     pieces = [_piece(subwords, pair, starts) for pair in found if not pair.is_skip]
-    return LongPair(pieces, [pair._replace(gain=skipped_words) for pair in found if pair.is_skip], needed, several)
+    skips = [(pair, skip_evidence(_n_subwords(pair, starts))) for pair in found if pair.is_skip]
+    return LongPair(pieces, skips, _n_words(subwords, starts), pairing.weights)
 
 
 def _overlapping(
@@ -188,7 +194,17 @@ def _overlapping(
         kept_end = starts[0][pairs[number + 1].source if number + 1 < len(pairs) else -1]
         kept = range(subwords.words[kept_start], subwords.words[kept_end - 1] + 1)
         pieces.append(_piece(subwords, around, starts, kept))
-    return LongPair(pieces, [])
+    return LongPair(pieces, [], _n_words(subwords, starts))
+
+
+def _n_words(subwords: Subwords, starts: tuple[IntArray, IntArray]) -> int:
+    words = subwords.words
+    return sum(int(words[side[-1] - 1] - words[side[0]]) + 1 for side in starts if side[-1] > side[0])
+
+
+def _n_subwords(pair: StretchPair, starts: tuple[IntArray, IntArray]) -> int:
+    source, target = starts
+    return int(source[pair.source_end] - source[pair.source] + target[pair.target_end] - target[pair.target])
 
 
 def _states(subwords: Subwords, starts: IntArray, encode_stretches: Callable[[Subwords], Encoded]) -> StretchStates:
@@ -200,9 +216,13 @@ def _states(subwords: Subwords, starts: IntArray, encode_stretches: Callable[[Su
 def _piece(
     subwords: Subwords, pair: StretchPair, starts: tuple[IntArray, IntArray], kept: range | None = None
 ) -> Piece:
-    source, source_end = (int(starts[0][number]) for number in pair[0:2])
-    target, target_end = (int(starts[1][number]) for number in pair[2:4])
-    words = subwords.words
-    first, last = (words[source], words[target]), (words[source_end - 1], words[target_end - 1])
-    n_words = int(last[0] - first[0] + last[1] - first[1]) + 2
-    return Piece(pair, (source, source_end, target, target_end), (int(first[0]), int(first[1])), n_words, kept)
+    bounds = starts[0][pair.source : pair.source_end + 1], starts[1][pair.target : pair.target_end + 1]
+    span = (int(bounds[0][0]), int(bounds[0][-1]), int(bounds[1][0]), int(bounds[1][-1]))
+    first, edges = zip(*(_word_edges(subwords.words, side) for side in bounds), strict=True)
+    return Piece(pair, span, first, edges, kept)
+
+
+def _word_edges(words: IntArray, starts: IntArray) -> tuple[int, tuple[int, ...]]:
+    """The number of the first word of some stretches, and where they begin, counted from it, and end."""
+    first = int(words[starts[0]])
+    return first, (*(words[starts[:-1]] - first).tolist(), int(words[starts[-1] - 1]) - first + 1)

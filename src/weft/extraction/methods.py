@@ -6,11 +6,12 @@ links are taken, so that the command line can name methods without loading an ar
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from weft.errors import not_among
 
 if TYPE_CHECKING:
     from weft.arrays import Cells, Marks
@@ -34,6 +35,7 @@ class Method:
 
     Attributes:
         name: what it is called in settings and options.
+        elsewhere: what other aligners call it.
         threshold: the default threshold; None for a method that has none.
         trial_thresholds: the thresholds that `weft tune` tries.
         options: the fields of `ExtractionSettings` that mean something to it, beside threshold, symmetrisation and
@@ -43,19 +45,20 @@ class Method:
         choose: marks which subwords each one chooses along an axis: 2 for source subwords choosing among the target's,
             1 for target subwords choosing among the source's. Both directions are then combined, and very long pairs
             are done in strips of complete rows.
-        score: the logarithm of how well subwords go together, from their dot products (b, n, m) and the logarithms of
-            their softmax totals: of rows (b, n, 1) and of columns (b, 1, m). Links are those above the threshold. Very
-            long pairs are done in strips of complete rows.
+        score: how well subwords go together, shape (b, n, m), from their comparison and the logarithms of their
+            softmax totals: of rows (b, n, 1) and of columns (b, 1, m). Links are those above the threshold. Very long
+            pairs are done in strips of complete rows that cut no word.
         find: marks the links at once. It needs the whole matrix, however long the pair is.
     """
 
     name: str
+    elsewhere: tuple[str, ...] = ()
     threshold: float | None = None
     trial_thresholds: tuple[float, ...] = ()
     options: tuple[str, ...] = ()
     shares_null: bool = False
     choose: Callable[[Comparison, int, ExtractionSettings], Marks] | None = None
-    score: Callable[[Cells, Cells, Cells], Cells] | None = None
+    score: Callable[[Comparison, Cells, Cells], Cells] | None = None
     find: Callable[[Comparison, ExtractionSettings], Marks] | None = None
 
     def __post_init__(self) -> None:
@@ -89,9 +92,7 @@ def scored_links(compared: Comparison, totals: tuple[Cells, Cells], settings: Ex
     score = METHODS[settings.method].score
     if score is None:
         raise TypeError(f"the method {settings.method} has no scores.")
-    threshold = settings.effective_threshold
-    least = math.log(threshold) if threshold > 0 else -math.inf
-    return (score(compared.products, *totals) > least) & compared.valid
+    return (score(compared, *totals) > settings.effective_threshold) & compared.valid
 
 
 def above_null(links: Marks, compared: Comparison, settings: ExtractionSettings) -> Marks:
@@ -108,9 +109,11 @@ def _large_shares(compared: Comparison, axis: int, settings: ExtractionSettings)
     return (shares > settings.effective_threshold) & compared.valid
 
 
-def _mean_of_directions(products: Cells, row_totals: Cells, column_totals: Cells) -> Cells:
-    """The mean of the logarithms of both directions' probabilities."""
-    return products - (row_totals + column_totals) / 2
+def _mean_of_directions(compared: Comparison, row_totals: Cells, column_totals: Cells) -> Cells:
+    """The geometric mean of how likely a subword finds the word of the other, in both directions."""
+    there, back = compared.word_shares(row_totals, axis=2), compared.word_shares(column_totals, axis=1)
+    mean: Cells = (there * back) ** 0.5
+    return mean
 
 
 def _best(compared: Comparison, axis: int, settings: ExtractionSettings) -> Marks:
@@ -152,6 +155,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             name="entmax",
+            elsewhere=("entmax15",),
             threshold=0.0,
             trial_thresholds=(0.0, 0.01, 0.05, 0.1, 0.2, 0.3),
             options=("alpha",),
@@ -160,8 +164,8 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             name="geometric",
-            threshold=0.1,
-            trial_thresholds=(0.02, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.3),
+            threshold=0.13,
+            trial_thresholds=(0.02, 0.05, 0.08, 0.1, 0.13, 0.16, 0.2, 0.3),
             shares_null=True,
             score=_mean_of_directions,
         ),
@@ -172,8 +176,14 @@ METHODS: dict[str, Method] = {
             options=("cost",),
             find=_transport,
         ),
-        Method(name="argmax", choose=_best),
-        Method(name="itermax", find=_itermax),
-        Method(name="match", find=_match),
+        Method(name="argmax", elsewhere=("inter", "a"), choose=_best),
+        Method(name="itermax", elsewhere=("i",), find=_itermax),
+        Method(name="match", elsewhere=("mwmf", "m"), find=_match),
     )
 }
+
+
+def unknown_method(name: object) -> str:
+    """What to say of a method that does not exist: what weft calls it, if it has it under another name."""
+    same = next((method.name for method in METHODS.values() if name in method.elsewhere), None)
+    return not_among("method", METHODS, name) if same is None else f"the method {name} is called {same} here."

@@ -6,12 +6,14 @@ import math
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from weft.errors import SettingError, check_names, chosen, not_among
+from weft.errors import SettingError, check_names, chosen
 from weft.extraction.calibration import Calibration
-from weft.extraction.methods import METHODS, Cost
+from weft.extraction.methods import METHODS, Cost, unknown_method
 from weft.extraction.symmetrize import Symmetrization
 
 LARGEST_ALPHA = 100
+# Dot products of hidden states reach hundreds or thousands; numbers far beyond overflow in float32.
+LARGEST_NULL = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +42,12 @@ class ExtractionSettings:
     def __post_init__(self) -> None:
         if self.null in ("off", -math.inf):
             object.__setattr__(self, "null", None)
-        elif self.null is not None and not _is_number(self.null):
-            raise SettingError(f"`null` must be a number or off, got {self.null}.")
+        elif self.null is not None and not (_is_number(self.null) and abs(self.null) <= LARGEST_NULL):
+            raise SettingError(
+                f"`null` must be a number from -{LARGEST_NULL:,} to {LARGEST_NULL:,}, or off, got {self.null}."
+            )
         if self.method not in METHODS:
-            raise SettingError(not_among("method", METHODS, self.method))
+            raise SettingError(unknown_method(self.method))
         for name, kind in (("cost", Cost), ("symmetrize", Symmetrization)):
             object.__setattr__(self, name, chosen(name, kind, getattr(self, name)))
         if self.threshold is not None and not (_is_number(self.threshold) and 0 <= self.threshold <= 1):

@@ -7,17 +7,18 @@ shapes: b pairs of a batch, n source subwords, m target subwords, d width.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from array_api_compat import array_namespace, is_torch_array
 
-from weft.arrays import Cells, Marks, States
+from weft.arrays import Cells, Marks, States, WordNumbers
 from weft.errors import MissingExtraError
 from weft.extraction.methods import Cost
 
 # Finite on purpose: a row that is -inf throughout has no softmax, and entmax raises for it.
 MASKED = -1e30
 SINKHORN_REGULARISATION = 0.05
+_SHORT = 1024
 
 
 def dot_products(source: States, target: States) -> Cells:
@@ -45,6 +46,13 @@ def distances(source: States, target: States) -> Cells:
     return xp.sqrt(xp.where(squared > 0, squared, xp.zeros_like(squared)))
 
 
+class WordEdges(NamedTuple):
+    """Where the word of each subword begins and ends: the places of its first and its last subword, both (b, n)."""
+
+    first: WordNumbers
+    last: WordNumbers
+
+
 class Comparison:
     """Two batches of sentences side by side: their hidden states, and their similarities once somebody asks.
 
@@ -52,12 +60,17 @@ class Comparison:
         source: states of shape (b, n, d).
         target: states of shape (b, m, d).
         valid: which cells are real and not padding, shape (b, n, m).
+        edges: the words of both sides; only methods that score look at them.
     """
 
-    def __init__(self, source: States, target: States, valid: Marks) -> None:
+    def __init__(
+        self, source: States, target: States, valid: Marks, edges: tuple[WordEdges, WordEdges] | None = None
+    ) -> None:
         self.source = source
         self.target = target
         self.valid = valid
+        self.edges = edges
+        self._log_totals: dict[float | None, tuple[Cells, Cells]] = {}
 
     @cached_property
     def products(self) -> Cells:
@@ -66,10 +79,48 @@ class Comparison:
         xp = array_namespace(products)
         return xp.where(self.valid, products, xp.full_like(products, MASKED))
 
+    def log_totals(self, null: float | None) -> tuple[Cells, Cells]:
+        """The logarithms of softmax's denominators, of rows (b, n, 1) and of columns (b, 1, m)."""
+        if null not in self._log_totals:
+            rows, columns = (log_totals(self.products, axis=axis, null=null) for axis in (2, 1))
+            self._log_totals[null] = rows, columns
+        return self._log_totals[null]
+
+    def word_shares(self, totals: Cells, *, axis: int) -> Cells:
+        """How likely each subword finds the word of each subword of the other side, shape (b, n, m).
+
+        That is the sum of its softmax over the pieces of that word.
+
+        Args:
+            totals: the logarithms of softmax's denominators along `axis`, which keeps a length of 1.
+            axis: 2 for source subwords that look for target words, 1 for the reverse.
+        """
+        shares = array_namespace(totals).exp(self.products - totals)
+        if self.edges is None:
+            return shares
+        if axis == 2:
+            return _summed_over_words(shares, self.edges[1])
+        turn = array_namespace(shares).matrix_transpose
+        turned: Cells = turn(_summed_over_words(turn(shares), self.edges[0]))
+        return turned
+
     @cached_property
     def closeness(self) -> Cells:
         """Cosines moved to the range from 0 to 1; shape (b, n, m)."""
         return (cosines(self.source, self.target) + 1) / 2
+
+
+def _summed_over_words(shares: Cells, edges: WordEdges) -> Cells:
+    """Every cell becomes the sum of its row over the columns of its word, shape (b, n, m)."""
+    xp, device = array_namespace(shares), getattr(shares, "device", None)
+    if shares.shape[2] <= _SHORT:  # the fastest way, but it takes the square of the length
+        same = edges.first[:, :, None] == edges.first[:, None, :]
+        return xp.matmul(shares, xp.astype(same, shares.dtype))
+    pair, row = (xp.arange(size, device=device) for size in shares.shape[:2])
+    place = pair[:, None, None], row[None, :, None]
+    up_to = xp.cumulative_sum(shares, axis=2)
+    summed: Cells = up_to[*place, edges.last[:, None, :]] - (up_to - shares)[*place, edges.first[:, None, :]]
+    return summed
 
 
 def softmax(scores: Any, *, axis: int, null: float | None = None) -> Any:

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 import numpy as np
 from array_api_compat import array_namespace, to_device
 
 from weft.arrays import FloatArray, IntArray, LinkColumn, Marks, States
 from weft.encoding.encoder import Encoded
+from weft.encoding.transfer import on_device_of
 from weft.extraction.methods import METHODS, chosen_links, scored_links
 from weft.extraction.settings import ExtractionSettings
-from weft.extraction.similarity import Comparison, log_totals
+from weft.extraction.similarity import Comparison, WordEdges, log_totals
 from weft.extraction.symmetrize import Symmetrization, symmetrize
-from weft.extraction.words import WordLinks, harmonic_mean, scores_against_null, word_links
+from weft.extraction.words import WordLinks, harmonic_mean, scores_against_null, word_edges, word_links
 
 _STRIP_CELLS = 1 << 20
 _GATHERED_LINKS = 1 << 15
@@ -30,21 +32,38 @@ def extract_pair(
 ) -> WordLinks:
     """The word links of one pair of encoded sentences."""
     source, target = (encoded.states[encoded.starts[k] : encoded.starts[k + 1]] for k in pair)
-    find = _scored_links if METHODS[settings.method].score else _chosen_links
-    rows, columns = find(source, target, settings)
-    scores = _scores(source, target, rows, columns, settings.null) if with_scores else None
     words = [encoded.words[encoded.starts[k] : encoded.starts[k + 1]] for k in pair]
-    return word_links(np.zeros_like(rows), words[0][rows], words[1][columns], scores)
+    if METHODS[settings.method].score:
+        rows, columns = _scored_links(source, target, (words[0], words[1]), settings)
+    else:
+        rows, columns = _chosen_links(source, target, settings)
+    scores = _scores(source, target, rows, columns, settings.null) if with_scores else None
+    support = None
+    if scores is not None and settings.null is not None:
+        support = _support(source, target, settings.null)
+        scores *= support**0.5
+    return word_links(np.zeros_like(rows), words[0][rows], words[1][columns], scores)._replace(support=support)
+
+
+def _support(source: States, target: States, null: float) -> FloatArray:
+    """The pair's support (words.pair_support), shape (1,)."""
+    rows, columns = (_totals(*sides, null=null) for sides in ((source, target), (target, source)))
+    xp = array_namespace(rows)
+    shares = (xp.mean(1 - xp.exp(null - totals)) for totals in (rows, columns))
+    return np.array([sum(float(share) for share in shares) / 2])
 
 
 def _strips(rows: States, columns: States) -> Iterator[tuple[int, Comparison]]:
     """Strips of the comparison of two sentences, (n, d) and (m, d), with the number of their first row."""
     height = max(1, _STRIP_CELLS // columns.shape[0])
-    xp = array_namespace(rows)
     for first in range(0, rows.shape[0], height):
-        strip = rows[None, first : first + height]
-        valid = xp.ones((1, strip.shape[1], columns.shape[0]), dtype=xp.bool, device=getattr(rows, "device", None))
-        yield first, Comparison(strip, columns[None], valid)
+        yield first, _strip(rows[first : first + height], columns)
+
+
+def _strip(rows: States, columns: States, edges: tuple[WordEdges, WordEdges] | None = None) -> Comparison:
+    xp = array_namespace(rows)
+    valid = xp.ones((1, rows.shape[0], columns.shape[0]), dtype=xp.bool, device=getattr(rows, "device", None))
+    return Comparison(rows[None], columns[None], valid, edges)
 
 
 def _chosen_links(source: States, target: States, settings: ExtractionSettings) -> tuple[IntArray, IntArray]:
@@ -58,16 +77,33 @@ def _chosen_links(source: States, target: States, settings: ExtractionSettings) 
     return np.divmod(_combined(forward, backward, n_target, settings.symmetrize), n_target)
 
 
-def _scored_links(source: States, target: States, settings: ExtractionSettings) -> tuple[IntArray, IntArray]:
+def _scored_links(
+    source: States, target: States, words: tuple[IntArray, IntArray], settings: ExtractionSettings
+) -> tuple[IntArray, IntArray]:
     """The links of a method that scores by the totals of rows and columns."""
     rows, columns = (_totals(*sides, null=settings.null) for sides in ((source, target), (target, source)))
+    cuts = _between_words(words[0], max(1, _STRIP_CELLS // target.shape[0]))
+    target_edges = _edges(words[1], target)
 
     def marked() -> Iterator[tuple[int, Marks]]:
-        for first, strip in _strips(source, target):
-            own = rows[first : first + strip.source.shape[1]]
-            yield first, scored_links(strip, (own[None, :, None], columns[None, None, :]), settings)
+        for first, last in pairwise(cuts):
+            edges = _edges(words[0][first:last], source), target_edges
+            strip = _strip(source[first:last], target, edges)
+            yield first, scored_links(strip, (rows[None, first:last, None], columns[None, None, :]), settings)
 
     return _gathered(marked())
+
+
+def _between_words(words: IntArray, height: int) -> list[int]:
+    """Where to cut a sentence into strips of about so many subwords and of whole words."""
+    begins = np.flatnonzero(np.diff(words, prepend=-1))
+    cuts = begins[np.searchsorted(begins, np.arange(0, len(words), height)).clip(max=len(begins) - 1)]
+    return [*dict.fromkeys(cuts.tolist()), len(words)]
+
+
+def _edges(words: IntArray, states: States) -> WordEdges:
+    """The edges of one sentence's words, shape (1, n)."""
+    return WordEdges(*(on_device_of(states, edge)[None] for edge in word_edges(words, np.array([0, len(words)]))))
 
 
 def _gathered(strips: Iterable[tuple[int, Marks]]) -> tuple[IntArray, IntArray]:

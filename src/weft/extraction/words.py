@@ -45,13 +45,54 @@ def scores_against_null(similarities: Cells, null: float) -> Cells:
     return (1 + xp.tanh((similarities - null) / (2 * _NULL_TEMPERATURE))) / 2
 
 
+def pair_support(totals: tuple[Cells, Cells], valid: Marks, null: float) -> Cells:
+    """The share of a pair's subwords that choose a partner rather than the null; the mean of both sides, 0 to 1.
+
+    It tells translations from other sentences, even where not a single link is sure enough to be taken.
+
+    Args:
+        totals: the logarithms of softmax's denominators with the null: of rows (b, n, 1) and of columns (b, 1, m).
+        valid: which cells are real, shape (b, n, m).
+        null: the similarity of the null.
+
+    Returns:
+        The shares, shape (b,).
+    """
+    xp = array_namespace(valid)
+    shares = []
+    for total, axis in zip(totals, (2, 1), strict=True):
+        there = xp.astype(xp.any(valid, axis=axis, keepdims=True), total.dtype)
+        chosen = (1 - xp.exp(null - total)) * there
+        shares.append(xp.sum(chosen, axis=(1, 2)) / xp.sum(there, axis=(1, 2)))
+    return (shares[0] + shares[1]) / 2
+
+
+def word_edges(words: IntArray, starts: IntArray) -> tuple[IntArray, IntArray]:
+    """Where the word of each subword begins and ends in its sentence: places of its first and last subword.
+
+    Args:
+        words: the word of each subword, sentence after sentence.
+        starts: where sentences begin, none of them empty, and the end of the last.
+    """
+    begins = np.diff(words, prepend=-1) != 0
+    begins[starts[:-1]] = True
+    heads = np.flatnonzero(begins)
+    pieces = np.diff(heads, append=len(words))
+    first = np.repeat(heads, pieces) - np.repeat(starts[:-1], np.diff(starts))
+    return first, first + np.repeat(pieces, pieces) - 1
+
+
 class WordLinks(NamedTuple):
-    """Word links of several pairs on the host, each once, ordered by pair, source word and target word."""
+    """Word links of several pairs on the host, each once, ordered by pair, source word and target word.
+
+    `support` is that of the pairs (`pair_support`), where links are taken with scores and a null.
+    """
 
     pair: IntArray
     source: IntArray
     target: IntArray
     scores: FloatArray | None
+    support: FloatArray | None = None
 
 
 def word_links(pair: LinkColumn, source: LinkColumn, target: LinkColumn, scores: LinkColumn | None) -> WordLinks:

@@ -65,7 +65,7 @@ def _check_output(folder: Path, sources: list[ModelSource]) -> None:
     if folder.exists() and not folder.is_dir():
         raise SettingError(f"{folder} is not a folder that can be written to.")
     if folder.exists() and any(folder.samefile(source.local_folder()) for source in sources):
-        raise SettingError("`output` must be another folder than the models' own.")
+        raise SettingError("`output` must not be one of the models' own folders.")
 
 
 def _check_weights(source: ModelSource) -> None:

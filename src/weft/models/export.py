@@ -101,7 +101,7 @@ def _check(source: Path, output: Path, embedding_bits: int, to: ExportKind) -> N
     if output.exists() and not output.is_dir():
         raise SettingError(f"{output} is not a folder that can be written to.")
     if output.exists() and output.samefile(source):
-        raise SettingError("`output` must be another folder than the model's own.")
+        raise SettingError("`output` must not be the model's own folder.")
 
 
 def _traceable(model: Any, *, joint: bool) -> tuple[Any, dict[str, Any]]:

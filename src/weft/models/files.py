@@ -64,7 +64,7 @@ def check_folder(folder: Path) -> None:
     pickles = sorted(path.name for path in folder.iterdir() if path.suffix in _OTHER_WEIGHTS)
     if pickles and not has_graph(folder) and not has_weights(folder):
         raise WeftError(
-            f"{folder} has no weights but {', '.join(pickles)}. weft reads safetensors and ONNX alone, as a pickle can "
+            f"{folder} has no weights but {', '.join(pickles)}. weft reads only safetensors and ONNX, as a pickle can "
             "run code. Convert it with a program you trust: AutoModel.from_pretrained(...).save_pretrained(...)."
         )
 

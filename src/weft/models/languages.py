@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from weft.text.segment import primary_code
 
+_LONGEST_CODE = 3
+_MOST_LISTED = 40
 # Codes that differ from those in lists of languages, and yet name one of them.
 _SAME = {"no": "nb", "iw": "he", "in": "id", "ji": "yi", "jw": "jv", "fil": "tl", "cmn": "zh", "yue": "zh"}
 
@@ -14,10 +16,10 @@ def unknown_words_remark(lines: int, languages: Sequence[str]) -> str:
     """How many lines hold mostly words that a model cannot read, and which languages it knows."""
     where = "1 line" if lines == 1 else f"{lines:,} lines"
     remark = (
-        f"in {where} more than a third of the words are unknown to the model; the probabilities of the links there are "
+        f"in {where}, more than a third of the words are unknown to the model, so the link probabilities there are "
         "lowered."
     )
-    return f"{remark} It was trained on {', '.join(languages)}." if languages else remark
+    return f"{remark} {_known(languages)}" if languages else remark
 
 
 def unknown_languages(
@@ -33,4 +35,11 @@ def unknown_languages(
     for name, code in (("source_language", source_language), ("target_language", target_language)):
         primary = primary_code(code)
         if languages and primary and _SAME.get(primary, primary) not in languages:
-            yield f"`{name}` {code} is not a language that the model was trained on: {', '.join(languages)}."
+            wanted = "" if len(primary) <= _LONGEST_CODE else " Codes have two or three letters, such as de."
+            yield f"`{name}` {code} is not a language that the model was trained on.{wanted} {_known(languages)}"
+
+
+def _known(languages: Sequence[str]) -> str:
+    if len(languages) > _MOST_LISTED:
+        return f"It knows {len(languages)} languages, which weft model info lists."
+    return f"It knows {', '.join(languages)}."

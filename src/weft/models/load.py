@@ -43,6 +43,8 @@ def load_encoder(
     """
     if batch_tokens is not None and batch_tokens < 1:
         raise SettingError(f"`batch_tokens` must be at least 1, got {batch_tokens}.")
+    if device.startswith("gpu"):  # torch, which knows the names of devices, may not be installed
+        raise SettingError(f"there is no device {device!r}. Use auto, cpu or cuda.")
     source = (model if isinstance(model, ModelSource) else resolve_model(model)).fetched()
     settings = source.settings.extraction
     if source.runs_as_graph(device):

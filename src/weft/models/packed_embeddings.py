@@ -14,6 +14,7 @@ BLOCK = 32
 _LEVELS = 16
 _SHRINK = np.linspace(0.8, 1.15, 15)
 _ROWS_AT_ONCE = 1 << 16
+_BLOCKS_AT_ONCE = 1 << 11  # what is computed on the way stays near the processor
 
 
 class Codes(NamedTuple):
@@ -49,8 +50,8 @@ def four_bits(table: FloatArray) -> Codes:
     levels = _levels(blocks[peaks[:, 0] != 0] / peaks[peaks != 0][:, None])
     codes = np.empty(blocks.shape, dtype=np.uint8)
     scales = np.empty(len(blocks), dtype=np.float16)
-    for start in range(0, len(blocks), _ROWS_AT_ONCE):
-        part = slice(start, start + _ROWS_AT_ONCE)
+    for start in range(0, len(blocks), _BLOCKS_AT_ONCE):
+        part = slice(start, start + _BLOCKS_AT_ONCE)
         codes[part], scales[part] = _least_error(blocks[part], peaks[part], levels)
     return Codes(codes.reshape(table.shape), scales.reshape(len(table), -1), levels)
 
@@ -84,8 +85,8 @@ def _least_error(blocks: FloatArray, peaks: FloatArray, levels: FloatArray) -> t
     for factor in (*_SHRINK, *-_SHRINK):
         tried = (peaks * factor).astype(np.float16)
         scale = tried.astype(np.float32)
-        found = _nearest(levels, blocks / np.where(scale == 0, 1, scale))
-        error = ((levels[found] * scale - blocks) ** 2).sum(axis=1)
+        found = _counted(levels, (blocks / np.where(scale == 0, 1, scale)).astype(np.float32, copy=False))
+        error = ((levels.take(found) * scale - blocks) ** 2).sum(axis=1)
         better = error < best
         best[better], codes[better], scales[better] = error[better], found[better], tried[better, 0]
     return codes, scales
@@ -93,3 +94,12 @@ def _least_error(blocks: FloatArray, peaks: FloatArray, levels: FloatArray) -> t
 
 def _nearest(levels: Any, values: Any) -> Any:
     return np.searchsorted((levels[1:] + levels[:-1]) / 2, values)
+
+
+def _counted(levels: FloatArray, values: FloatArray) -> npt.NDArray[np.uint8]:
+    """The same for values in no order: comparing with every border takes a fifth of the time of searching."""
+    found = np.zeros(values.shape, dtype=np.uint8)
+    above = np.empty(values.shape, dtype=np.bool_)
+    for border in (levels[1:] + levels[:-1]) / 2:
+        found += np.greater(values, border, out=above).view(np.uint8)
+    return found

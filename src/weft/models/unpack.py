@@ -62,7 +62,7 @@ def _tensors(folder: Path) -> dict[str, Any]:
     try:
         found = list(_weights(onnx.load(folder / ONNX_FILE).graph))
     except Exception as error:  # graphs of other programs lack one thing or another, and damaged ones any
-        raise WeftError(f"the graph in {folder} is none that weft has exported: {first_line(error)}") from error
+        raise WeftError(f"the graph in {folder} was not exported by weft: {first_line(error)}") from error
     return {name: torch.from_numpy(value.copy()) for name, value in found}
 
 

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 
-from weft.extraction.calibration import Calibration
+from weft.extraction.calibration import Calibration, binned
 
 
 def test_calibration_recovers_a_known_curve():
@@ -30,7 +33,28 @@ def test_calibrated_scores_are_probabilities_and_keep_their_order(links):
 def test_the_curve_is_that_of_scipys_isotonic_regression(links):
     raw, right = (np.array(column) for column in zip(*links, strict=True))
     curve = Calibration.fit(raw, right)
-    bins = np.array_split(np.argsort(raw, kind="stable"), min(32, len(raw) // 20))
+    bins = binned(raw)
     shares = [(right[members].sum() + 1) / (len(members) + 2) for members in bins]
     expected = isotonic_regression(shares, weights=[len(members) for members in bins]).x
     np.testing.assert_allclose(curve.probabilities, expected)
+
+
+@given(st.lists(st.sampled_from([0.1, 0.2, 0.5]) | st.floats(0, 1), min_size=1, max_size=600))
+def test_bins_part_no_equal_scores_and_are_large_enough(scores):
+    raw = np.array(scores)
+    bins = binned(raw)
+    assert sorted(np.concatenate(bins).tolist()) == list(range(len(raw)))
+    assert all(raw[lower].max() < raw[upper].min() for lower, upper in pairwise(bins))
+    assert all(len(members) >= 20 for members in bins[:-1])
+
+
+def test_bins_are_small_where_scores_are_low():
+    sizes = [len(members) for members in binned(np.linspace(0, 1, 100_000))]
+    assert sizes[:3] == [20, 25, 31]
+    assert max(sizes) <= 2 * 100_000 / 32
+    assert len(sizes) < 64
+
+
+def test_links_with_one_score_have_one_probability():
+    right = np.arange(300) % 3 > 0
+    assert Calibration.fit(np.ones(300), right)(np.ones(1))[0] == pytest.approx(201 / 302)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from weft.extraction import extractor, strips
+from weft.extraction import extractor, similarity, strips
 from weft.extraction.extractor import extract
 from weft.extraction.settings import ExtractionSettings
 from weft.extraction.symmetrize import Symmetrization, symmetrize
@@ -49,6 +49,33 @@ def test_batches_give_what_the_paper_says(monkeypatch, heuristic, threshold, cel
             assert link.score == pytest.approx(expected[link.indices], abs=2e-6)
 
 
+def geometric_by_hand(encoded, pair, threshold: float) -> set[tuple[int, int]]:
+    """Words with a subword each that give the other's word probabilities with a geometric mean above the threshold."""
+    source, target = (encoded.states[encoded.starts[k] : encoded.starts[k + 1]].astype(np.float64) for k in pair)
+    words = [encoded.words[encoded.starts[k] : encoded.starts[k + 1]].tolist() for k in pair]
+    there, back = (special.softmax(source @ target.T, axis=axis) for axis in (1, 0))
+    return {
+        (one, other)
+        for i, one in enumerate(words[0])
+        for j, other in enumerate(words[1])
+        if np.sqrt(
+            sum(there[i, k] for k, word in enumerate(words[1]) if word == other)
+            * sum(back[k, j] for k, word in enumerate(words[0]) if word == one)
+        )
+        > threshold
+    }
+
+
+@pytest.mark.parametrize("threshold", [0.05, 0.13, 0.4])
+@pytest.mark.parametrize("short", [0, 1024])
+def test_the_geometric_mean_is_that_of_words(monkeypatch, threshold, short):
+    monkeypatch.setattr(similarity, "_SHORT", short)
+    encoded = random_encoded(7)
+    settings = ExtractionSettings(method="geometric", threshold=threshold)
+    for pair, alignment in zip(PAIRS, extract(encoded, PAIRS, settings), strict=True):
+        assert alignment.pairs == geometric_by_hand(encoded, pair, threshold)
+
+
 @pytest.mark.parametrize("heuristic", ["intersection", "grow-diag-final-and"])
 @pytest.mark.parametrize("method", METHODS)
 def test_numpy_and_torch_give_the_same_links(method, heuristic):
@@ -62,7 +89,7 @@ def test_numpy_and_torch_give_the_same_links(method, heuristic):
 
 
 @pytest.mark.parametrize("heuristic", Symmetrization)
-@pytest.mark.parametrize("method", ["softmax", "entmax", "argmax"])
+@pytest.mark.parametrize("method", ["softmax", "entmax", "geometric", "argmax"])
 @pytest.mark.parametrize("move", [lambda encoded: encoded, on_torch], ids=["numpy", "torch"])
 def test_strips_give_what_whole_matrices_give(monkeypatch, method, heuristic, move):
     encoded = move(random_encoded(3))

@@ -48,15 +48,20 @@ def by_hand(encoded, pair, settings):
         set(zip(*map(np.ndarray.tolist, (share > settings.effective_threshold).nonzero()), strict=True))
         for share in shares(products, settings.null, settings.exponent)
     ]
-    links = {}
+    there, back = shares(products, settings.null, 1)
+    support = (there.sum(1).mean() + back.sum(0).mean()) / 2
+    links = {"pair": support}
     for i, j in symmetrize(*sets, settings.symmetrize):
         key = (int(words[0][i]), int(words[1][j]))
-        links[key] = max(links.get(key, 0.0), special.expit((products[i, j] - settings.null) / 4))
+        score = special.expit((products[i, j] - settings.null) / 4) * support**0.5
+        links[key] = max(links.get(key, 0.0), score)
     return links
 
 
 def scores_of(alignments):
-    return [{link.indices: link.score for link in alignment.links} for alignment in alignments]
+    return [
+        {"pair": alignment.score} | {link.indices: link.score for link in alignment.links} for alignment in alignments
+    ]
 
 
 def assert_like(found, expected):

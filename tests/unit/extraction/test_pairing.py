@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft.extraction import pairing
-from weft.extraction.pairing import StretchPair, StretchStates, best_way, likely_pairs
+from weft.extraction.pairing import StretchPair, StretchStates, best_way, likeliest_way, likely_pairs, probabilities
 
 WIDTH = 64
 
@@ -78,6 +79,48 @@ def every_way(cells, i, j, height, width):
         if i + a <= height and j + b <= width:
             for rest in every_way(cells, i + a, j + b, height, width):
                 yield [StretchPair(i, i + a, j, j + b, gains[i][j]), *rest]
+
+
+def steps_and_ways(height, width, seed):
+    """All steps through a small text with any gains, and all ways."""
+    generator = np.random.default_rng(seed)
+    shapes = [*pairing._SHAPES, (1, 0), (0, 1)]
+    cells = {
+        (a, b): generator.normal(size=(height - a + 1, width - b + 1)).tolist()
+        for a, b in shapes
+        if a <= height and b <= width
+    }
+    steps = [
+        StretchPair(i, i + a, j, j + b, gain)
+        for (a, b), rows in cells.items()
+        for i, row in enumerate(rows)
+        for j, gain in enumerate(row)
+    ]
+    return steps, list(every_way(cells, 0, 0, height, width))
+
+
+@settings(max_examples=40)
+@given(st.integers(1, 3), st.integers(1, 4), st.integers(0, 10**6))
+def test_probabilities_are_shares_of_the_odds_of_all_ways(height, width, seed):
+    steps, ways = steps_and_ways(height, width, seed)
+    odds = [math.exp(sum(step.gain for step in way)) for way in ways]
+    shares, total = probabilities(steps)
+    assert total == pytest.approx(math.log(sum(odds)))
+    for step, share in zip(steps, shares, strict=True):
+        own = sum(odd for odd, way in zip(odds, ways, strict=True) if step in way)
+        assert share == pytest.approx(own / sum(odds), abs=1e-9)
+    assert_complete(likeliest_way(steps), height, width)
+
+
+def test_empty_texts_have_an_empty_way():
+    assert likeliest_way([]) == []
+
+
+def test_a_doubtful_pair_is_left_out_of_the_likeliest_way():
+    skips = [StretchPair(0, 1, 0, 0), StretchPair(1, 1, 0, 1), StretchPair(0, 0, 0, 1), StretchPair(0, 1, 1, 1)]
+    for odds, is_found in ((0.5, False), (20.0, True)):
+        pair = StretchPair(0, 1, 0, 1, math.log(odds))
+        assert (pair[:4] in [step[:4] for step in likeliest_way([*skips, pair])]) is is_found
 
 
 @settings(max_examples=40)

@@ -130,7 +130,7 @@ def test_what_has_no_weights_is_refused(models, tiny_onnx, tmp_path):
         average(models[:1], tmp_path / "mean")
     with pytest.raises(WeftError, match=r"has no weights in safetensors .* --to torch"):
         average([models[0], tiny_onnx], tmp_path / "mean")
-    with pytest.raises(SettingError, match="another folder than the models' own"):
+    with pytest.raises(SettingError, match="must not be one of the models' own"):
         average(models, models[1])
     (tmp_path / "damaged").mkdir()
     pair = changed(models, tmp_path)

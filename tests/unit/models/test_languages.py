@@ -12,12 +12,18 @@ def test_nothing_is_said_of_languages_that_the_model_knows(code):
 
 def test_other_languages_are_named_with_those_it_knows():
     assert list(unknown_languages(["de", "en"], "chr", "en-GB")) == [
-        "`source_language` chr is not a language that the model was trained on: de, en."
+        "`source_language` chr is not a language that the model was trained on. It knows de, en."
     ]
     assert list(unknown_languages([], "chr", "xx")) == []
 
 
+def test_a_name_is_answered_with_what_a_code_is_and_a_long_list_with_its_length():
+    [remark] = unknown_languages([f"x{number}" for number in range(131)], "french", None)
+    assert "Codes have two or three letters, such as de." in remark
+    assert remark.endswith("It knows 131 languages, which weft model info lists.")
+
+
 def test_the_remark_counts_lines():
-    assert unknown_words_remark(1, []).startswith("in 1 line more than a third")
-    assert unknown_words_remark(2000, ["de", "en"]).startswith("in 2,000 lines")
-    assert unknown_words_remark(2, ["de", "en"]).endswith("It was trained on de, en.")
+    assert unknown_words_remark(1, []).startswith("in 1 line, more than a third")
+    assert unknown_words_remark(2000, ["de", "en"]).startswith("in 2,000 lines, ")
+    assert unknown_words_remark(2, ["de", "en"]).endswith("It knows de, en.")

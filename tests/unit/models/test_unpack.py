@@ -108,7 +108,7 @@ def test_what_cannot_be_unpacked_is_said(tiny_bert, tiny_onnx, tmp_path):
     ("config", "message"),
     [
         ({"model_type": "bert", "hidden_size": 8}, "describes no model: The hidden size"),
-        ({"model_type": "bert", "hidden_size": 12, "vocab_size": 5}, "is none that weft has exported"),
+        ({"model_type": "bert", "hidden_size": 12, "vocab_size": 5}, "was not exported by weft"),
     ],
 )
 def test_graphs_that_weft_has_not_exported_are_a_sentence(tmp_path, config, message):
@@ -123,5 +123,5 @@ def test_a_damaged_graph_is_a_sentence(tmp_path):
     folder = make_graph_model(tmp_path / "graph")
     (folder / "model.onnx").write_bytes(b"\x08\x09nothing")
     (folder / "config.json").write_text(json.dumps({"model_type": "bert", "hidden_size": 12}))
-    with pytest.raises(WeftError, match="none that weft has exported"):
+    with pytest.raises(WeftError, match="was not exported by weft"):
         export_model(folder, tmp_path / "out", to=ExportKind.TORCH)
