@@ -6,12 +6,18 @@ means one compilation; no padding means no work in vain.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import cast
 
 import torch
 import torch.nn.functional as F
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
+
+# Similarities are divided by this while training; `fold` moves it into the last LayerNorm.
+TEMPERATURE = 16.0
 
 
 @dataclass(frozen=True)
@@ -153,6 +159,45 @@ def _attention_by_mask(query: Tensor, key: Tensor, value: Tensor, ends: Tensor) 
         padded(query), padded(key), padded(value), attn_mask=inside[:, None, None, :]
     )
     return mixed.transpose(1, 2)[row, column]
+
+
+def fold(weights: dict[str, Tensor], layers: int, exponent: float) -> dict[str, Tensor]:
+    """Move the temperature into the last LayerNorm and out of the head above it, which changes nothing else."""
+    result = {name: value.detach().clone() for name, value in weights.items()}
+    scale = TEMPERATURE**exponent
+    for name in ("weight", "bias"):
+        result[f"bert.encoder.layer.{layers - 1}.output.LayerNorm.{name}"] *= scale
+    result["cls.predictions.transform.dense.weight"] /= scale
+    return result
+
+
+def loaded(folder: Path, device: str) -> FlatBert:
+    """The model that `save` wrote."""
+    config = json.loads((folder / "config.json").read_text())
+    shape = Shape(
+        vocabulary=config["vocab_size"],
+        width=config["hidden_size"],
+        layers=config["num_hidden_layers"],
+        heads=config["num_attention_heads"],
+        inner=config["intermediate_size"],
+        positions=config["max_position_embeddings"],
+        embedding=config.get("embedding_size", 0),
+    )
+    model = FlatBert(shape).to(device)
+    stored = {name: value.float() for name, value in load_file(folder / "model.safetensors").items()}
+    stored = fold(stored, shape.layers, 0.5)
+    for name, value in model.named_weights().items():
+        value.data.copy_(stored[name])
+    return model
+
+
+def save(model: FlatBert, out: Path, report: dict[str, object]) -> None:
+    """Write weights, configuration and report as a Hugging Face folder (without its tokenizer)."""
+    out.mkdir(parents=True, exist_ok=True)
+    weights = fold(model.named_weights(), model.shape.layers, -0.5)
+    save_file({k: v.half().contiguous().cpu() for k, v in weights.items()}, out / "model.safetensors", {"format": "pt"})
+    (out / "config.json").write_text(json.dumps(model.shape.config(), indent=2))
+    (out / "report.json").write_text(json.dumps(report, indent=2))
 
 
 class Muon(torch.optim.Optimizer):

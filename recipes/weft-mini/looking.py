@@ -7,10 +7,8 @@ from pathlib import Path
 import numpy as np
 import torch
 from flatbert import FlatBert
-from packed import AROUND
-from rows import Segments, Sentences, by_length, flat, group
-from similarity import both_ways_with_null
-from store import Array, read
+from rows import Segments, Sentences, both_ways_with_null, by_length, flat, group
+from store import AROUND, Array, read
 
 MOST_PAIRS, SHIFT, THRESHOLD = 60, 17, 0.15
 

@@ -14,8 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from flatbert import FlatBert, Shape
-from pretrain import loaded, save
+from flatbert import FlatBert, Shape, loaded, save
 
 SMALL = Shape(width=256, layers=3, heads=4, inner=1024, embedding=128)
 WORDS = "bert.embeddings.word_embeddings.weight"

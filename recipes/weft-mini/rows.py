@@ -8,18 +8,19 @@ about the unit tells what the token should find: another token, or nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from packed import AROUND, CLS, MOST_SIDE, SEP
-from store import Array
+from flatbert import TEMPERATURE
+from store import AROUND, CLS, MASK, MOST_SIDE, SEP, SPECIAL_TOKENS, Array
 from torch import Tensor
 
 MOST_PIECES = MOST_SIDE - AROUND
 EDGES = (24, 56, MOST_PIECES)
 NOBODY = -1
+NOWHERE = -1e4
 _SLOTS, _SEGMENTS = 2, 8  # sentences a side; [CLS] a b [SEP] [CLS] c d [SEP]
 
 TAUGHT, PIVOT, LINKED = range(3)
@@ -198,3 +199,51 @@ def link_matrices(units: Units, which: Array, links: Tensor, sure: Tensor, sides
         2, target[:, None, :].expand(-1, n, m)
     )
     return matrix * (padded.inside[0][:, :, None] & padded.inside[1][:, None, :])
+
+
+def both_ways_with_null(states: Tensor, group: Group, null: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Log probabilities with a null: source to target and back (b, n, m), and of the null, (b, n) and (b, m)."""
+    source, target = (states[place].float() for place in group.places)
+    similarity = source @ target.transpose(1, 2) / TEMPERATURE
+    valid = group.inside[0][:, :, None] & group.inside[1][:, None, :]
+    similarity = similarity.masked_fill(~valid, NOWHERE)
+    totals = [torch.logaddexp(similarity.logsumexp(axis), similarity.new_tensor(null)) for axis in (2, 1)]
+    forward = (similarity - totals[0][:, :, None]).masked_fill(~valid, NOWHERE)
+    backward = (similarity - totals[1][:, None, :]).masked_fill(~valid, NOWHERE)
+    return forward, backward, null - totals[0], null - totals[1]
+
+
+def masked(ids: Tensor, share: float, strength: float, vocabulary: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Ids with some replaced, the places, and what stood there; always the same number of places.
+
+    A `strength` under 1 leaves more of the places as they are: what is aligned later has no masks in it.
+    """
+    draws = torch.rand(len(ids), device=ids.device).masked_fill(ids < SPECIAL_TOKENS, -1)
+    places = draws.topk(int(share * 0.85 * len(ids))).indices
+    labels = ids[places]
+    how = torch.rand(len(places), device=ids.device)
+    anything = torch.randint(SPECIAL_TOKENS, vocabulary, places.shape, device=ids.device)
+    replaced = torch.where(how < 0.8 * strength, MASK, torch.where(how > 1 - 0.1 * strength, anything, labels))
+    return ids.index_put((places,), replaced), places, labels
+
+
+@torch.no_grad()
+def denoised(
+    forward: Tensor, backward: Tensor, guide: Tensor, words: Iterable[Tensor], inside: Iterable[Tensor],
+    keep: float = 0.05, add: float = 0.5,
+) -> Tensor:  # fmt: skip
+    """Silver links that one direction believes in, and those that both are sure of, between whole words.
+
+    `words` are the numbers of the words that pieces of either side belong to, `inside` which pieces are there: (b, n)
+    and (b, m).
+    """
+    strongest, weakest = torch.maximum(forward, backward).exp(), torch.minimum(forward, backward).exp()
+    same = [
+        ((word[:, :, None] == word[:, None, :]) & there[:, :, None] & there[:, None, :]).half()
+        for word, there in zip(words, inside, strict=True)
+    ]
+
+    def whole(links: Tensor) -> Tensor:
+        return (same[0] @ links.half() @ same[1]) > 0
+
+    return (guide & whole(strongest > keep)) | whole(weakest > add)

@@ -16,6 +16,10 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 Links = Sequence[tuple[int, int]]
+PAD, CLS, SEP, UNK, MASK = range(5)
+SPECIAL_TOKENS = 5
+AROUND = 2  # [CLS] and [SEP]
+MOST_SIDE = 128  # tokens of one side, these two included
 WHOLE_KOREAN = "ko-whole"  # Korean cut at blanks alone
 
 # Two bytes a piece: the compressor is told so.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -27,6 +29,7 @@ from rows import (
 )  # fmt: skip
 from store import WHOLE_KOREAN, Array, read
 
+Item = TypeVar("Item")
 RARER = 0.15  # how often a language that does not come first is drawn for a pair without English
 NEIGHBOURS = 4  # how far a sentence of the same document is looked for
 
@@ -199,7 +202,7 @@ class Supply:
     def draw(self, count: int) -> tuple[Units, Units]:
         """Units in random order, each with a partner of the same languages."""
         drawn = []
-        for share in {pool.share for pool in self.pools}:
+        for share in sorted({pool.share for pool in self.pools}):  # a set has another order in every process
             pools = [pool for pool in self.pools if pool.share == share and len(pool.source)]
             sizes = np.array([len(pool.source) for pool in pools], dtype=float) ** self.exponent
             wanted = count * self.shares.get(share, 0.0) * sizes / sizes.sum()
@@ -263,7 +266,7 @@ class Supply:
         return rows, units + partners[which]
 
     def batches(
-        self, tokens: int, most_rows: int, modes: Sequence[float], at_once: int = 120_000
+        self, tokens: tuple[int, int], most_rows: int, modes: Sequence[float], at_once: int = 120_000
     ) -> Iterator[tuple[Units, Units, Array]]:
         """Units, partners and modes that fill a batch of the student's and of the teacher's tokens."""
         lengths = self.sentences.lengths
@@ -286,13 +289,23 @@ class Supply:
             first, base = 0, np.zeros(2, dtype=np.int64)
             while True:
                 last = min(
-                    *(int(np.searchsorted(ends[k], base[k] + tokens, side="right")) for k in (0, 1)), first + most_rows
+                    *(int(np.searchsorted(ends[k], base[k] + tokens[k], side="right")) for k in (0, 1)),
+                    first + most_rows,
                 )
                 if last >= len(units):
                     break
                 which = np.arange(first, last)
                 yield units[which], partners[which], mode[which]
                 first, base = last, ends[:, last - 1]
+
+
+def ahead(batches: Iterator[Item], depth: int = 3) -> Iterator[Item]:
+    """The same batches, made in a thread while others are trained on."""
+    with ThreadPoolExecutor(1) as thread:
+        waiting = deque(thread.submit(next, batches) for _ in range(depth))
+        while True:
+            yield waiting.popleft().result()
+            waiting.append(thread.submit(next, batches))
 
 
 def _is_used(name: str, shares: dict[str, float]) -> bool:

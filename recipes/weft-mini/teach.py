@@ -21,10 +21,8 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
-from flatbert import Muon
+from flatbert import Muon, loaded, save
 from looking import look
-from packed import MASK, SPECIAL_TOKENS
-from pretrain import ahead, denoised, loaded, masked, save
 from rows import (
     AROUND,
     LINKED,
@@ -37,17 +35,20 @@ from rows import (
     Group,
     Segments,
     Units,
+    both_ways_with_null,
     by_length,
+    denoised,
     flat,
     group,
     link_matrices,
+    masked,
     there,
 )  # fmt: skip
-from similarity import both_ways_with_null
-from store import Array
-from supply import Supply
+from store import MASK, SPECIAL_TOKENS, Array
+from supply import Supply, ahead
 from torch import Tensor
 
+TOKENS_A_ROW = 10  # at least, those of padding among them
 SHARES = ("taught", "pivot", "silver", "joined", "gold", "new")
 
 
@@ -69,6 +70,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--modes", type=float, nargs=5, default=[0.68, 0.1, 0.08, 0.06, 0.08],
                         help="plain, unrelated, added, cut, double")  # fmt: skip
     parser.add_argument("--tokens", type=int, default=65_536)
+    parser.add_argument("--teacher-tokens", type=int, default=0, help="of the teacher's batch, if it differs")
+    parser.add_argument("--pivot-power", type=float, default=1.0, help="exponent of what was composed through English")
+    parser.add_argument("--pivot-odds", type=float, default=1.0, help="factor of the odds against the null, likewise")
     parser.add_argument("--matrix-rate", type=float, default=0.003, help="of Muon; 0 leaves all to Adam")
     parser.add_argument("--rate", type=float, default=6e-4)
     parser.add_argument("--warmup", type=float, default=0.03)
@@ -160,18 +164,14 @@ class Run:
 
     def warm(self) -> None:
         """Compile before the text is there."""
-        tokens, began = self.options.tokens, time.time()
+        began = time.time()
         if self.device == "cpu":
             return
-        ids = torch.randint(5, 1000, (tokens,), device=self.device)
-        zeros = torch.zeros_like(ids)
-        ends = torch.full((self.row_count + 1,), tokens, dtype=torch.int32, device=self.device)
-        steps = torch.arange(0, tokens + 1, MOST_SIDE, dtype=torch.int32, device=self.device)
-        ends[: len(steps)] = steps
         with torch.autocast(self.device, torch.bfloat16, enabled=self.device != "cpu"):
             with torch.no_grad():
-                self.teacher(ids, zeros, zeros, ends)
-            states = self.encode(ids, zeros, zeros, ends)
+                self.teacher(*self._anything(self.teacher_tokens))
+            rows = self._anything(self.options.tokens)
+            ids, states = rows[0], self.encode(*rows)
             if self.options.masking:
                 _, places, labels = masked(ids, self.options.masking, 1.0, self.model.shape.vocabulary)
                 loss = self.predict(states[places], labels)
@@ -182,24 +182,34 @@ class Run:
         torch.cuda.synchronize()
         print(f"compiled in {time.time() - began:.0f} s", flush=True)
 
+    def _anything(self, tokens: int) -> tuple[Tensor, ...]:
+        """Random tokens in rows as long as may be."""
+        ids = torch.randint(5, 1000, (tokens,), device=self.device)
+        zeros = torch.zeros_like(ids)
+        ends = torch.full((tokens // TOKENS_A_ROW + 1,), tokens, dtype=torch.int32, device=self.device)
+        steps = torch.arange(0, tokens + 1, MOST_SIDE, dtype=torch.int32, device=self.device)
+        ends[: len(steps)] = steps
+        return ids, zeros, zeros, ends
+
     @property
-    def row_count(self) -> int:
-        """Rows of a flat batch, those of padding among them."""
-        return self.options.tokens // 10
+    def teacher_tokens(self) -> int:
+        """Tokens of the teacher's batch; a row without English costs it two."""
+        return self.options.teacher_tokens or self.options.tokens
 
     def _language_model(self, states: Tensor, labels: Tensor) -> Tensor:
         return F.cross_entropy(self.model.predictions(states).float(), labels)
 
     def batches(self) -> Iterator[Batch]:
         """Batches of the supply."""
-        tokens, supply = self.options.tokens, self.supply
-        for some, partners, mode in supply.batches(tokens, self.most_rows, self.options.modes):
+        sizes, supply = (self.options.tokens, self.teacher_tokens), self.supply
+        for some, partners, mode in supply.batches(sizes, self.most_rows, self.options.modes):
             segments, units = supply.segments(some, partners, mode)
-            student = flat(segments, supply.sentences, tokens=tokens, rows=self.row_count)
+            student = flat(segments, supply.sentences, tokens=sizes[0], rows=sizes[0] // TOKENS_A_ROW)
             used = np.zeros(len(units), dtype=bool)
             used[segments.unit[segments.unit >= 0]] = True
             rows, first = unit_rows(supply, units, (TAUGHT, PIVOT), used)
-            teacher = flat(rows, supply.sentences, tokens=tokens, rows=self.row_count) if len(rows.start) else None
+            room = {"tokens": sizes[1], "rows": sizes[1] // TOKENS_A_ROW}
+            teacher = flat(rows, supply.sentences, **room) if len(rows.start) else None
             rows, first_linked = unit_rows(supply, units, (LINKED,), used)
             size = int(rows.length.sum()) + 2 * AROUND * len(rows.start)
             linked = flat(rows, supply.sentences, tokens=size, rows=len(rows.start)) if len(rows.start) else None
@@ -347,7 +357,16 @@ class Run:
         if family == TAUGHT:
             return [log.exp() for log in first]
         second = both_ways_with_null(taught, group(read, batch.first_row[units] + 1, self.device), null)[:2]
-        return [one.exp() @ two.exp() for one, two in zip(first, second, strict=True)]
+        composed = (one.exp() @ two.exp() for one, two in zip(first, second, strict=True))
+        return [self._evened(each, axis) for each, axis in zip(composed, (2, 1), strict=True)]
+
+    def _evened(self, composed: Tensor, axis: int) -> Tensor:
+        """Multiplied probabilities are peaked and lose to the null at each step: both are undone in part."""
+        power, odds = self.options.pivot_power, self.options.pivot_odds
+        mass = composed.sum(axis, keepdim=True)
+        even = composed**power
+        even = even * mass / even.sum(axis, keepdim=True).clamp(min=1e-9)
+        return odds * even / (1 + (odds - 1) * mass)
 
     def linked(
         self, batch: Batch, padded: Group, logs: tuple[Tensor, ...], progress: float

@@ -123,19 +123,15 @@ def test_a_file_with_a_wrong_value_gets_one_sentence(weft, toy, tmp_path, top, m
 def test_help_names_every_objective(weft):
     from weft.training.objectives import OBJECTIVES
 
-    assert f"Any of {','.join(OBJECTIVES)}." in " ".join(weft("train", "--help").stdout.split())
+    assert f"any of {','.join(OBJECTIVES)}." in " ".join(weft("train", "--help").stdout.split())
 
 
-@pytest.mark.parametrize(
-    ("to", "message"),
-    [
-        (
-            "worker",
-            "weft: a process that prepares batches was killed, perhaps because memory ran out; continue with --resume",
-        ),
-        ("all", ""),
-    ],
+WORKER_ENDED = (
+    "weft: a process that prepares batches was killed, perhaps because memory ran out; continue with --resume"
 )
+
+
+@pytest.mark.parametrize(("to", "message"), [("killed", WORKER_ENDED), ("all", "")])
 def test_a_run_that_is_told_to_stop_ends_without_a_traceback(toy, tmp_path, to, message):
     """A process that prepares batches is killed, or the whole group is told to stop, as schedulers do."""
     command = [sys.executable, "-m", "weft", "train", "train.txt", "--model", "base", "--layer", "2", "--objectives",
@@ -147,7 +143,7 @@ def test_a_run_that_is_told_to_stop_ends_without_a_traceback(toy, tmp_path, to, 
             assert run.poll() is None, run.stderr.read()
             assert time.monotonic() < deadline
             time.sleep(0.1)
-        if to == "worker":
+        if to == "killed":
             psutil.Process(run.pid).children()[0].kill()
         else:
             os.killpg(run.pid, signal.SIGTERM)

@@ -45,13 +45,14 @@ def train(
         ),
     ] = None,
     config: Annotated[
-        str | None, typer.Option(metavar="FILE.toml", help="Settings; options override them.", rich_help_panel=_RUN)
+        str | None,
+        typer.Option(metavar="FILE.toml", help="File of settings; options override it.", rich_help_panel=_RUN),
     ] = None,
     objectives: Annotated[
         str | None,
         typer.Option(
             metavar="NAME,NAME",
-            help="Any of mlm,tlm,so,psi,co,teacher,unrelated,gold.",
+            help="Training objectives: any of mlm,tlm,so,psi,co,teacher,unrelated,gold.",
             show_default="depends on the base",
             rich_help_panel=_RUN,
         ),
@@ -61,7 +62,7 @@ def train(
         typer.Option(
             metavar="MODEL",
             help="Model to learn probabilities from.",
-            show_default="the encoder at the start",
+            show_default="the base, before training",
             rich_help_panel=MODEL,
         ),
     ] = None,
@@ -69,14 +70,16 @@ def train(
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="Links of each corpus, in the same order; blank lines have none. 'eflomal' computes them.",
-            show_default="the model's own",
+            help="Links of each corpus, in the same order; a blank line means none. 'eflomal' computes them.",
+            show_default="found by the model",
             rich_help_panel=_DATA,
         ),
     ] = None,
     dev: Annotated[
         list[str] | None,
-        typer.Option(metavar="PREFIX", help="A dev set; the model with the best AER is kept.", rich_help_panel=_DATA),
+        typer.Option(
+            metavar="PREFIX", help="A dev set; the weights with the best AER on it are kept.", rich_help_panel=_DATA
+        ),
     ] = None,
     exclude: Annotated[
         list[str] | None,
@@ -116,14 +119,21 @@ def train(
     learning_rate: Annotated[
         float | None,
         typer.Option(
-            metavar="RATE", help="Peak rate; it falls to 0.", show_default="depends on the base", rich_help_panel=_RUN
+            metavar="RATE",
+            help="Peak learning rate; it then falls to 0.",
+            show_default="depends on the base",
+            rich_help_panel=_RUN,
         ),
     ] = None,
     beta: Annotated[
-        float | None, typer.Option(metavar="WEIGHT", help="Weight of co.", show_default="1", rich_help_panel=_RUN)
+        float | None,
+        typer.Option(metavar="WEIGHT", help="Weight of the 'co' objective.", show_default="1", rich_help_panel=_RUN),
     ] = None,
     precision: Annotated[
-        str | None, typer.Option(metavar="NAME", help="no, bf16 or fp16.", show_default="no", rich_help_panel=_RUN)
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Mixed precision: no, bf16 or fp16.", show_default="no", rich_help_panel=_RUN
+        ),
     ] = None,
     seed: Annotated[
         int | None,
@@ -133,7 +143,10 @@ def train(
         bool, typer.Option("--resume", help="Continue from the newest checkpoint.", rich_help_panel=_RUN)
     ] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a model in the output folder.", rich_help_panel=OUTPUT)
+        bool,
+        typer.Option(
+            "--overwrite", help="Replace a model that is already in the output folder.", rich_help_panel=OUTPUT
+        ),
     ] = False,
 ) -> None:
     """Train an encoder on your text, your links or a new language.
@@ -176,14 +189,12 @@ def train(
 def _say_result(progress: Progress, by_dev: bool) -> None:
     if progress.before is None or progress.best is None or progress.last is None:
         return
-    judge = "mean dev AER" if by_dev else "loss on held-out pairs"
+    judge, digits = ("mean dev AER", 2) if by_dev else ("loss on held-out pairs", 3)
+    before, last, best = (f"{score:.{digits}f}" for score in (progress.before, progress.last, progress.best))
     if progress.best_step == 0:
-        say(
-            f"{judge}: {progress.before:.2f} before, {progress.last:.2f} after. Training did not help, so the starting "
-            "weights are kept."
-        )
+        say(f"{judge}: {before} before, {last} after. Training did not help, so the starting weights are kept.")
     else:
-        say(f"{judge}: {progress.before:.2f} before, {progress.best:.2f} after (step {progress.best_step:,}).")
+        say(f"{judge}: {before} before, {best} after (step {progress.best_step:,}).")
 
 
 def _corpora(paths: list[str], links: list[str], text: TextOptions) -> list[dict[str, Any]]:
@@ -205,7 +216,7 @@ def _corpus(path: str, links: str | None) -> dict[str, Any]:
         return {"path": path, "links": links}
     if links is not None:
         raise SettingError(
-            f"{path} is an annotation project and has links of its own; --links goes with other corpora."
+            f"{path} is an annotation project, which has its own links; use --links only for other corpora."
         )
     gold = str(gold_file(path))
     return {"path": gold, "links": gold}
@@ -256,7 +267,8 @@ class _Lines:
         if "of" in record and time.monotonic() >= self._next:
             self._next = time.monotonic() + self._EVERY
             of = f" of {record['of']:,.0f}" if record["of"] else ""
-            say(f"step {record['step']:,.0f}{of}: {_losses(record)}; {duration(record['seconds left'])} left.")
+            left = f"; {duration(record['seconds left'])} left" if record["seconds left"] >= 1 else ""
+            say(f"step {record['step']:,.0f}{of}: {_losses(record)}{left}.")
 
 
 def _losses(record: dict[str, float]) -> str:
@@ -270,4 +282,9 @@ def _say_score(record: dict[str, float]) -> None:
         sets = ", ".join(f"{name[4:]} {value:.2f}" for name, value in record.items() if name.startswith("aer "))
         say(f"{when}: dev AER {record['aer']:.2f} ({sets})")
     elif "held out" in record:
-        say(f"{when}: loss on held-out pairs {record['held out']:.3f}")
+        said = [f"loss on held-out pairs {record['held out']:.3f}"]
+        if record["step"] and "links kept" in record:
+            said.append(f"{record['links kept']:.1f} % of links as the teacher's")
+        if "unrelated linked" in record:
+            said.append(f"{record['unrelated linked']:.1f} % of words linked in unrelated sentences")
+        say(f"{when}: {', '.join(said)}.")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from weft.encoding.torch import library_silence
 from weft.models.files import set_usual_permissions
+from weft.models.resolve import resolve_model
 from weft.models.settings import ModelSettings
 from weft.text.files import files_moved_in, writes_explained
 from weft.training.checkpoints import Progress
@@ -17,11 +19,29 @@ from weft.version import __version__
 CONFIG_FILE = "training.json"
 
 
+def trained_settings(config: TrainingConfig, layer: int, *, joint: bool) -> ModelSettings:
+    """What is known of a trained model: all that was known of its base, but for what the run has changed.
+
+    Args:
+        config: the run, settled.
+        layer: the layer that is aligned with.
+        joint: whether both sentences of a pair are read together.
+    """
+    base = ModelSettings() if config.architecture else resolve_model(config.model).settings
+    way = base.extraction if layer == base.layer else base.extraction.at_another_layer()
+    given = {"method": config.method, "threshold": config.guide.threshold, "alpha": config.alpha, "null": config.null}
+    new = {code for corpus in config.corpora for code in (corpus.source_language, corpus.target_language) if code}
+    # A base that does not say what it can read is not made to say that it reads this text alone.
+    languages = tuple(sorted({*base.languages, *new})) if base.languages else ()
+    return replace(base, layer=layer, joint=joint, languages=languages, export=None, extraction=way.updated(**given))
+
+
 def save_trained(
     folder: Path,
     model: TrainableEncoder,
     tokenizer: Any,
     config: TrainingConfig,
+    settings: ModelSettings,
     progress: Progress,
     counts: dict[str, int],
 ) -> None:
@@ -36,7 +56,7 @@ def save_trained(
         model.save_heads(partial)
         tokenizer.save_pretrained(partial)
         config.save(partial / CONFIG_FILE)
-        ModelSettings(layer=model.layer, joint=model.joint, extraction=config.extraction).write(partial)
+        settings.write(partial)
         (partial / "README.md").write_text(model_card(config, model.layer, progress, counts), encoding="utf-8")
         set_usual_permissions(partial)
 

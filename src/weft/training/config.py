@@ -32,6 +32,7 @@ _RANGES = {
     **dict.fromkeys(("learning_rate", "epochs", "temperature", "clip", "minutes"), _POSITIVE),
     **dict.fromkeys(("beta", "weight_decay", "layer", "seed", "workers", "extend_vocabulary"), _NOT_NEGATIVE),
     **dict.fromkeys(("warmup", "dropout", "held_out"), _UNDER_ONE),
+    "changed": _SHARE,
     "null": (lambda value: True, "a finite number"),
 }
 T = TypeVar("T")
@@ -48,6 +49,9 @@ class CorpusConfig:
     links: str | None = None
     """Gold or silver links line by line; an empty line means that none are given for it. `eflomal` has them made by
     a statistical aligner."""
+    through: str | None = None
+    """The same sentences in a third language, line by line: a teacher is asked about both sides with these. A blank
+    line means that there is none."""
     silver: bool = False
     """Whether the links are an aligner's: `gold` then learns nothing from links that are missing."""
     weight: float = 1.0
@@ -61,6 +65,7 @@ class CorpusConfig:
     source_language: str | None = None
     """Of raw text: its code, as de or ja."""
     target_language: str | None = None
+    through_language: str | None = None
     input_format: str = "auto"
     """How a line holds its pair: `auto`, `bars`, `tsv` or `jsonl`."""
     source_field: str | None = None
@@ -73,7 +78,7 @@ class CorpusConfig:
         _check_ranges(self, {"weight": _NOT_NEGATIVE, "limit": _ONE_OR_MORE, "repeat": _POSITIVE})
         _check_choice(self, "input_format", tuple(PairFormat))
         PairFields.of(self.source_field, self.target_field, self.columns)  # names that make no sense are known at once
-        languages = self.source_language or self.target_language
+        languages = self.source_language or self.target_language or self.through_language
         _check(self.raw or not languages, "source_language", "and `target_language` need `raw`")
 
 
@@ -128,6 +133,8 @@ class TrainingConfig:
     """The model whose probabilities `teacher` and `unrelated` learn from; the starting model if not given."""
     null: float | None = None
     """The similarity of a word that is not there, to which words without a counterpart point."""
+    changed: float = 0.34
+    """Share of the pairs beside which `unrelated` puts one that is no translation, or not quite."""
     gold: GoldConfig = field(default_factory=GoldConfig)
     dropout: float | None = None
     """Share of activations dropped; the base model's own if not given."""
@@ -156,11 +163,12 @@ class TrainingConfig:
     """Stop after this time, whatever else is set; the learning rate falls to 0 by then."""
     batch_size: int | None = None
     """Pairs in a step, over all processes."""
-    batch_tokens: int = 8192
-    """Subwords that go through the encoder at once; a step is cut into as many pieces as that takes."""
+    batch_tokens: int | None = None
+    """Subwords that go through the encoder at once; a step is cut into as many pieces as that takes. 8,192, or 512 on a
+    CPU, where small pieces cost nothing and have less padding. What is learned does not depend on it."""
     learning_rate: float | None = None
     weight_decay: float = 0.0
-    warmup: float = 0.0
+    warmup: float | None = None
     """Share of the steps over which the learning rate rises; then it falls to 0 in a straight line."""
     clip: float = 1.0
     precision: str = "no"

@@ -21,16 +21,17 @@ from weft.text.fields import PairFields
 from weft.text.files import blocks, checksum, whole_folder
 from weft.text.gold import GoldFile, read_sentences
 from weft.text.json_objects import read_json_object
+from weft.text.lines import decode, read_lines, read_two_together
 from weft.text.pairs import NOTHING, PairReader
 from weft.text.segment import word_splitters
 from weft.training.config import CorpusConfig, TrainingConfig
-from weft.types import Alignment, SentencePair
+from weft.types import Alignment, SentencePair, Words
 
 logger = logging.getLogger(__name__)
 
 _CHUNK = 10_000
 # Goes up whenever what is packed changes its meaning, so that no run reads what an older weft packed.
-PACKING_VERSION = 2
+PACKING_VERSION = 3
 _META = "meta.json"
 # What is kept of each pair, and how wide: everything is one flat array after the other.
 _ARRAYS = {
@@ -41,6 +42,8 @@ _ARRAYS = {
     "sure": np.bool_,
     "link_starts": np.int64,
     "given": np.bool_,
+    "through": np.int32,
+    "through_starts": np.int64,
     "corpus": np.int32,
 }
 
@@ -56,6 +59,8 @@ class TrainingPair(NamedTuple):
     sure: npt.NDArray[np.bool_] | None
     """Which of the links are sure; the others are possible."""
     corpus: int
+    through: IntArray | None = None
+    """The same sentence in a third language, where there is one."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,10 @@ class PackedCorpus:
         sides = [np.asarray(part, dtype=np.int64) for part in (
             ids[first:middle], words[first:middle], ids[middle:last], words[middle:last],
         )]  # fmt: skip
-        return TrainingPair(sides[0], sides[1], sides[2], sides[3], links, sure, int(self.arrays["corpus"][number]))
+        begin, end = (int(start) for start in self.arrays["through_starts"][number : number + 2])
+        third = np.asarray(self.arrays["through"][begin:end], dtype=np.int64) if end > begin else None
+        corpus = int(self.arrays["corpus"][number])
+        return TrainingPair(sides[0], sides[1], sides[2], sides[3], links, sure, corpus, third)
 
     @classmethod
     def open(cls, folder: Path) -> PackedCorpus:
@@ -142,9 +150,9 @@ def packing_key(corpora: Sequence[CorpusConfig], packing: Packing, tokenizer: st
 def corpus_key(corpus: CorpusConfig) -> str:
     """Sixteen digits that change with what a corpus's files hold, and with how they are cut into words."""
     reading = [corpus.input_format, corpus.source_field, corpus.target_field, corpus.columns]
-    settings = [corpus.raw, corpus.source_language, corpus.target_language, reading]
+    settings = [corpus.raw, corpus.source_language, corpus.target_language, corpus.through_language, reading]
     digest = checksum(json.dumps(settings).encode("utf-8", "surrogatepass"), size=8)
-    for path in (corpus.path, corpus.target, corpus.links):
+    for path in (corpus.path, corpus.target, corpus.links, corpus.through):
         digest.update(b"-" if path is None else _content(Path(path)))
     return digest.hexdigest()
 
@@ -158,21 +166,39 @@ def _content(path: Path) -> bytes:
     return digest.digest()
 
 
-Line = tuple[int, SentencePair, Alignment | None]
+class Line(NamedTuple):
+    """A line of a corpus: its number, its pair (or nothing), links if there are any, and a third sentence if any."""
+
+    number: int
+    pair: SentencePair
+    links: Alignment | None
+    through: Words
 
 
 def corpus_lines(corpus: CorpusConfig, use_possible: bool) -> Iterator[Line]:
-    """A corpus line by line: number, pair (or nothing), and links if there are any."""
+    """A corpus line by line."""
+    linked = _linked_pairs(corpus, use_possible)
+    if corpus.through is None:
+        for number, (pair, links) in enumerate(linked, start=1):
+            yield Line(number, pair, links, ())
+        return
+    split, _ = word_splitters(corpus.raw, corpus.through_language, None)
+    path = corpus.through
+    third = (split(decode(line, path, number)) for number, line in enumerate(read_lines(path), start=1))
+    both = read_two_together((corpus.path, path), linked, third)
+    for number, ((pair, links), words) in enumerate(both, start=1):
+        yield Line(number, pair, links, words)
+
+
+def _linked_pairs(corpus: CorpusConfig, use_possible: bool) -> Iterator[tuple[SentencePair, Alignment | None]]:
     pairs = corpus_pairs(corpus)
     if corpus.links is None:
-        for number, pair in enumerate(pairs, start=1):
-            yield number, pair, None
+        yield from ((pair, None) for pair in pairs)
         return
-    rows = GoldFile(corpus.links, pairs, pairs_name=corpus.path, skip_unread=True)
-    for number, row in enumerate(rows, start=1):
+    for row in GoldFile(corpus.links, pairs, pairs_name=corpus.path, skip_unread=True):
         kept = [link for link in row.links if link.sure or use_possible]
         # An empty line means that no links are given.
-        yield number, row.pair or NOTHING, Alignment.of(kept) if kept else None
+        yield row.pair or NOTHING, Alignment.of(kept) if kept else None
 
 
 def corpus_pairs(corpus: CorpusConfig) -> Iterator[SentencePair]:
@@ -189,18 +215,18 @@ def _chunks(lines: Iterator[Line]) -> Iterator[list[Line]]:
 
 
 def _pack_chunk(chunk: list[Line], corpus: int, packing: Packing, writer: _Writer, guard: _Guard, path: str) -> None:
-    good = [line for line in chunk if line[1] != NOTHING]
+    good = [line for line in chunk if line.pair != NOTHING]
     writer.counts["bad lines"] += len(chunk) - len(good)
-    fresh = [line for line in good if guard.admits(line[1], path, line[0], writer.counts)]
+    fresh = [line for line in good if guard.admits(line.pair, path, line.number, writer.counts)]
     if not fresh:
         return
-    pieces = packing.tokenizer.split([side for _, pair, _ in fresh for side in (pair.source, pair.target)])
-    for k, (_, _, alignment) in enumerate(fresh):
-        source, target = pieces[2 * k], pieces[2 * k + 1]
-        if max(len(source.ids), len(target.ids)) > packing.max_subwords:
+    pieces = packing.tokenizer.split([side for line in fresh for side in (*line.pair, line.through)])
+    for k, line in enumerate(fresh):
+        sentences = pieces[3 * k], pieces[3 * k + 1], pieces[3 * k + 2]
+        if max(len(sentence.ids) for sentence in sentences) > packing.max_subwords:
             writer.counts["too long"] += 1
         else:
-            writer.add(source, target, alignment, corpus)
+            writer.add(sentences, line.links, corpus)
 
 
 class _Writer:
@@ -211,15 +237,26 @@ class _Writer:
         self._files = {name: (folder / f"{name}.bin").open("wb") for name in _ARRAYS}
         self._subwords = 0
         self._links = 0
+        self._through = 0
         self.counts = dict.fromkeys(("pairs", "with links", "bad lines", "duplicates", "too long", "in test sets"), 0)
         self._put("starts", [0])
         self._put("link_starts", [0])
+        self._put("through_starts", [0])
 
     def _put(self, name: str, values: Sequence[int] | IntArray) -> None:
         self._files[name].write(np.asarray(values, dtype=_ARRAYS[name]).tobytes())
 
-    def add(self, source: SentenceSubwords, target: SentenceSubwords, alignment: Alignment | None, corpus: int) -> None:
-        """Append one pair."""
+    def add(
+        self,
+        sentences: tuple[SentenceSubwords, SentenceSubwords, SentenceSubwords],
+        alignment: Alignment | None,
+        corpus: int,
+    ) -> None:
+        """Append one pair; the third sentence may be empty."""
+        source, target, third = sentences
+        self._through += len(third.ids)
+        self._put("through", third.ids)
+        self._put("through_starts", [self._through])
         middle = self._subwords + len(source.ids)
         self._subwords = middle + len(target.ids)
         for side in (source, target):

@@ -24,7 +24,8 @@ class Defaults:
     held_out: float
     reason: str
     dropout: float | None = None
-    epochs: float = 1.0
+    warmup: float = 0.0
+    epochs: float | None = 1.0
     denoise_after: float = 1.0
 
 
@@ -38,10 +39,14 @@ _JOINT = Defaults(
     0.02,
     "the base reads both sentences together and is good already, so it learns from a frozen copy of itself "
     "and from pairs that are not translations",
+    dropout=0.0,  # a copy of the teacher that drops activations begins by unlearning
+    warmup=0.1,
 )
 _JOINT_WITH_GOLD = replace(
     _JOINT,
     objectives=("gold", "teacher", "unrelated"),
+    learning_rate=2e-4,
+    batch_size=16,  # a hundred sentences are few: with 64 at once, nothing is learned from them
     dropout=0.1,
     reason="there are links to learn from; a frozen copy of the base keeps what it knows",
 )
@@ -54,9 +59,13 @@ _NEW_LANGUAGE = Defaults(
     0.02,
     "the language is new to the base, so it learns links that a statistical aligner finds in the text",
     dropout=0.1,
-    epochs=8.0,
+    warmup=0.1,
+    epochs=None,  # see `epochs_by_size`
     denoise_after=0.5,
 )
+# Rounds through the text of a new language: as many as show it so many pairs, which two cores do in about an hour.
+_PAIRS_SEEN = 20_000
+_FEWEST_ROUNDS, _MOST_ROUNDS = 2.0, 8.0
 
 
 def settled(config: TrainingConfig) -> tuple[TrainingConfig, str]:
@@ -80,12 +89,21 @@ def settled(config: TrainingConfig) -> tuple[TrainingConfig, str]:
         learning_rate=config.learning_rate or chosen.learning_rate,
         batch_size=config.batch_size or chosen.batch_size,
         dropout=chosen.dropout if config.dropout is None else config.dropout,
+        warmup=_first(config.warmup, chosen.warmup),
         held_out=_held_out(config, chosen),
         null=_null(config, stored, with_null=with_null),
         epochs=chosen.epochs if config.epochs is None and config.minutes is None else config.epochs,
         guide=replace(config.guide, denoise_after=_first(config.guide.denoise_after, chosen.denoise_after)),
         corpora=tuple(_repeated(corpus, objectives) for corpus in config.corpora),
     ), said
+
+
+def epochs_by_size(config: TrainingConfig, pairs: int) -> TrainingConfig:
+    """The run with as many epochs as its text is worth, if nobody has said: small ones are seen more often."""
+    if config.epochs is not None or config.minutes is not None or config.max_steps is not None:
+        return config
+    rounds = _PAIRS_SEEN / max(1, pairs)
+    return replace(config, epochs=float(round(min(_MOST_ROUNDS, max(_FEWEST_ROUNDS, rounds)))))
 
 
 def _null(config: TrainingConfig, stored: ModelSettings, *, with_null: bool) -> float | None:

@@ -14,6 +14,7 @@ from weft.encoding.encoder import encode_pairs
 from weft.encoding.subwords import Tokenizer
 from weft.encoding.torch_base import TorchEncoderBase
 from weft.extraction.settings import ExtractionSettings
+from weft.training.agreement import COUNTS, agreement, link_counts
 from weft.training.batches import Batch
 from weft.training.config import TrainingConfig
 from weft.training.model import TrainableEncoder
@@ -59,7 +60,9 @@ def dev_aers(
 def held_out_losses(
     losses: Losses, steps: Iterable[list[Batch]], config: TrainingConfig, device: torch.device, total: Sum
 ) -> dict[str, float]:
-    """The mean loss of each objective on pairs that are kept back, weighted as in training.
+    """The mean loss of each objective on pairs that are kept back, weighted as in training, and what it leaves unsaid.
+
+    Where there is a teacher and pairs that are no translations, also the figures of `agreement`.
 
     Args:
         losses: the objectives, with the model that is looked at.
@@ -67,19 +70,30 @@ def held_out_losses(
         config: the run.
         device: where the model is.
         total: sums a tensor over all processes.
+
+    Returns:
+        Losses as `held out NAME`, their sum as `held out`, and the figures of `agreement`.
     """
     names = config.chosen_objectives
+    counted = "unrelated" in names
+    counts = torch.zeros(COUNTS, dtype=torch.float64, device=device)
     sums = torch.zeros(2, len(names), dtype=torch.float64, device=device)
     was_training = losses.training
     losses.eval()
     try:
         for batches in steps:
             for batch in batches:
-                counts = [OBJECTIVES[name].unit(batch, config) for name in names]
-                found = losses(batch.mapped(lambda tensor: tensor.to(device)))
+                units = [OBJECTIVES[name].unit(batch, config) for name in names]
+                passes = losses.passes(batch.mapped(lambda tensor: tensor.to(device)))
+                found = losses.of(passes)
                 sums[0] += torch.stack([found[name].double() for name in names])
-                sums[1] += torch.tensor(counts, dtype=torch.float64, device=device)
+                sums[1] += torch.tensor(units, dtype=torch.float64, device=device)
+                if counted:
+                    counts += link_counts(passes)
     finally:
         losses.train(was_training)
-    means = (total(sums)[0] / total(sums)[1].clamp(min=1)).tolist()
-    return {name: mean * OBJECTIVES[name].scale(name, config) for name, mean in zip(names, means, strict=True)}
+    sums = total(sums)
+    means = (sums[0] / sums[1].clamp(min=1)).tolist()
+    weighted = {name: mean * OBJECTIVES[name].scale(name, config) for name, mean in zip(names, means, strict=True)}
+    parts = {"held out": sum(weighted.values())} | {f"held out {name}": mean for name, mean in weighted.items()}
+    return parts | (agreement(total(counts)) if counted else {})

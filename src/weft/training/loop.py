@@ -18,19 +18,20 @@ from weft.encoding.torch_base import max_length, prefer_stable_kernels
 from weft.errors import SettingError, WeftError
 from weft.text.json_objects import read_json_object
 from weft.training import checkpoints
+from weft.training.agreement import has_little_to_learn
 from weft.training.batches import Batch, Material
-from weft.training.card import save_trained
+from weft.training.card import save_trained, trained_settings
 from weft.training.checkpoints import Progress
 from weft.training.config import TrainingConfig, known
 from weft.training.corpus import PackedCorpus, Packing, pack, packing_key
-from weft.training.defaults import settled
+from weft.training.defaults import epochs_by_size, settled
 from weft.training.evaluate import LiveEncoder, dev_aers, held_out_losses
 from weft.training.metrics import Metrics, Report, Totals
 from weft.training.model import tokenizer_content, vocabulary_of
 from weft.training.objectives import OBJECTIVES, Losses, needs
 from weft.training.pace import Pace, duration
 from weft.training.start import load_start
-from weft.training.steps import HeldOut, Steps, ahead, lost_workers_named
+from weft.training.steps import HeldOut, Steps, ahead, lost_workers_named, tokens_at_once
 from weft.tuning import DevSet
 
 Say = Callable[[str], None]
@@ -38,6 +39,10 @@ RUN_FILE = "run.json"
 # After so many steps there is a first guess how long it will take; then a word at least every so many seconds.
 _FIRST_GUESS = 3
 _QUIET = 60.0
+_LITTLE_TO_LEARN = (
+    "the base leaves words of unrelated sentences alone already, so text without links will change little. Gold links, "
+    "or a better model as its teacher, change more."
+)
 
 
 def train(
@@ -73,7 +78,7 @@ def train(
     try:
         return run.go(resume=resume)
     except torch.OutOfMemoryError as error:
-        message = f"out of memory: lower `batch_tokens` (now {config.batch_tokens:,}) or `max_subwords`."
+        message = f"out of memory: lower `batch_tokens` (now {tokens_at_once(config):,}) or `max_subwords`."
         raise WeftError(message) from error
 
 
@@ -116,13 +121,15 @@ class TrainingRun:
         if known(config.batch_size) < self.accelerator.num_processes:
             raise SettingError(f"`batch_size` must be at least the number of processes, got {config.batch_size}.")
         self.corpus = self._pack()
+        self.config = config = epochs_by_size(config, len(self.corpus))
         vocabulary = vocabulary_of(self.library_tokenizer) if needs(config, "mask") else None
         material = Material(self.corpus, config, self.tokenizer, vocabulary, self._longest())
         place = {"process": self.accelerator.process_index, "processes": self.accelerator.num_processes}
         self.steps = Steps(material, **place)
         self.held_out = HeldOut(material, self.steps.held_out, **place)
         teacher = None if start.teacher is None else start.teacher.to(self.accelerator.device)
-        self.plain = Losses(self.model, config, prefix=len(self.tokenizer.prefix), teacher=teacher)
+        special = len(self.tokenizer.prefix), len(self.tokenizer.suffix)
+        self.plain = Losses(self.model, config, special=special, teacher=teacher)
         optimizer = torch.optim.AdamW(
             self.plain.parameters(),
             lr=known(config.learning_rate),
@@ -134,7 +141,8 @@ class TrainingRun:
         speaks = self.accelerator.is_main_process
         self.metrics = Metrics(self.output, report, speaks=speaks, tensorboard=config.tensorboard)
         self._remark = start.said
-        self.pace = Pace(self.steps.schedule.total_steps, config.minutes, config.warmup)
+        self.settings = trained_settings(config, self.model.layer, joint=self.model.joint)
+        self.pace = Pace(self.steps.schedule.total_steps, config.minutes, known(config.warmup))
 
     def _longest(self) -> int:
         """Subwords of a sentence that there is room for."""
@@ -201,12 +209,13 @@ class TrainingRun:
             ended = step == total
             judged = self._is_judged and (step % config.eval_every == 0 or ended)
             saved = step % config.save_every == 0 or ended
-            if step == first + _FIRST_GUESS or self.pace.seconds - spoken > _QUIET:
+            reports = step % config.log_every == 0 or ended
+            if not reports and (step == first + _FIRST_GUESS or self.pace.seconds - spoken > _QUIET):
                 self._say_left()
                 spoken = self.pace.seconds
             if judged or saved:
                 totals.check(step)
-            if step % config.log_every == 0 or ended:
+            if reports:
                 self._report(totals, self.pace.seconds - reported)
                 totals, reported = Totals(), self.pace.seconds
                 spoken = reported
@@ -300,6 +309,8 @@ class TrainingRun:
         """Score the model and keep it if it is the best so far; true if it is time to stop."""
         score, parts = self._dev_aer() if self.dev_sets else self._held_out_loss()
         self.metrics.write({"step": float(self.progress.step), **parts})
+        if self.progress.step == 0 and has_little_to_learn(self.config, parts):
+            self.say(_LITTLE_TO_LEARN)
         self.progress = self.progress.scored(score)
         if self.progress.without_gain == 0:
             self._save()
@@ -307,7 +318,7 @@ class TrainingRun:
 
     def _dev_aer(self) -> tuple[float, dict[str, float]]:
         room = max_length(self.model.library.config, self.library_tokenizer.model_max_length)
-        encoder = LiveEncoder(self.model, self.tokenizer, max_length=room, batch_tokens=self.config.batch_tokens)
+        encoder = LiveEncoder(self.model, self.tokenizer, max_length=room, batch_tokens=tokens_at_once(self.config))
         aers = dev_aers(encoder, self.model, self.dev_sets, self.config.extraction)
         mean = sum(aers) / len(aers)
         return mean, {"aer": mean} | {f"aer {dev.name}": aer for dev, aer in zip(self.dev_sets, aers, strict=True)}
@@ -317,9 +328,8 @@ class TrainingRun:
             summed: Tensor = self.accelerator.reduce(values, reduction="sum")
             return summed
 
-        means = held_out_losses(self.plain, iter(self.held_out), self.config, self.accelerator.device, total)
-        loss = sum(means.values())
-        return loss, {"held out": loss} | {f"held out {name}": mean for name, mean in means.items()}
+        parts = held_out_losses(self.plain, iter(self.held_out), self.config, self.accelerator.device, total)
+        return parts["held out"], parts
 
     def _save(self) -> None:
         if self.accelerator.is_main_process:
@@ -328,6 +338,7 @@ class TrainingRun:
                 self.model,
                 self.library_tokenizer,
                 self.config,
+                self.settings,
                 self.progress,
                 self.corpus.counts,
             )

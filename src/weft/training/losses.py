@@ -115,6 +115,10 @@ class NullDirections(NamedTuple):
     source: Tensor
     target: Tensor
 
+    def some(self, chosen: Tensor) -> NullDirections:
+        """Those of some pairs, by their numbers."""
+        return NullDirections(*(part[chosen] for part in self))
+
     def between_words(self) -> Directions:
         """The probabilities themselves, without those of the null."""
         valid = self.source[:, :, None] & self.target[:, None, :]

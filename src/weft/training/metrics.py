@@ -39,7 +39,7 @@ class Totals:
         if broken:
             raise WeftError(
                 f"the loss of {' and '.join(broken)} is not a number at step {step:,}: lower learning_rate, or "
-                "set precision to no or bf16. Checkpoints before it are unharmed."
+                "set precision to no or bf16. Earlier checkpoints are intact."
             )
 
 

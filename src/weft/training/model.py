@@ -18,6 +18,7 @@ from weft.models.resolve import resolve_model
 from weft.models.settings import ModelSettings
 from weft.models.unpack import torch_folder
 from weft.training.config import TrainingConfig
+from weft.training.flat import can_be_flat, flat_states
 from weft.training.rows import Vocabulary
 
 HEADS_FILE = "heads.safetensors"
@@ -47,20 +48,29 @@ class TrainableEncoder(nn.Module):
         library: Any = self.library
         return library.get_encoder() if library.config.is_encoder_decoder else library.base_model
 
-    def pair_states(self, ids: Tensor, attention: Tensor) -> Tensor:
-        """States of the alignment layer for the rows of all sources, then of all targets, shape (2b, l, d).
+    def pair_states(self, ids: Tensor, attention: Tensor, lengths: tuple[int, int]) -> tuple[Tensor, Tensor]:
+        """States of the alignment layer for sources and for targets, shapes (b, n, d) and (b, m, d).
 
         A joint model reads the two rows of a pair as one; padding between them is masked and changes nothing.
+
+        Args:
+            ids: rows of all sources, then of all targets, shape (2b, l).
+            attention: true for what is no padding, of the same shape.
+            lengths: n and m, the longest source row and the longest target row.
         """
+        count, (n, m) = len(ids) // 2, lengths
         if not self.joint:
-            return self.states(ids, attention)
-        count, length = len(ids) // 2, ids.shape[1]
-        ids, attention = (torch.cat([rows[:count], rows[count:]], dim=1) for rows in (ids, attention))
-        states = self.states(ids, attention, torch.arange(length, device=ids.device).repeat(2).expand(count, -1))
-        return torch.cat([states[:, :length], states[:, length:]])
+            states = self.states(ids, attention)
+            return states[:count, :n], states[count:, :m]
+        ids, attention = (torch.cat([rows[:count, :n], rows[count:, :m]], dim=1) for rows in (ids, attention))
+        positions = torch.cat([torch.arange(length, device=ids.device) for length in lengths]).expand(count, -1)
+        states = self.states(ids, attention, positions)
+        return states[:, :n], states[:, n:]
 
     def states(self, ids: Tensor, attention: Tensor, positions: Tensor | None = None) -> Tensor:
         """Hidden states of the alignment layer, shape (r, l, d); layers above it are left out where possible."""
+        if can_be_flat(self.encoder):
+            return flat_states(self.encoder, self.layer, **self._inputs(ids, attention, positions))
         cut = _single_stack(self.encoder, self.n_layers)
         if cut is None:
             given = self._inputs(ids, attention, positions)
@@ -75,6 +85,8 @@ class TrainableEncoder(nn.Module):
 
     def top_states(self, ids: Tensor, attention: Tensor, positions: Tensor | None = None) -> Tensor:
         """Hidden states of the last layer, shape (r, l, d)."""
+        if can_be_flat(self.encoder):
+            return flat_states(self.encoder, self.n_layers, **self._inputs(ids, attention, positions))
         top: Tensor = self.encoder(**self._inputs(ids, attention, positions)).last_hidden_state
         return top
 

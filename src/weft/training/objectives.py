@@ -27,6 +27,7 @@ from weft.training.losses import (
 )
 from weft.training.model import TrainableEncoder
 from weft.training.passes import Passes, denoised, guide_links
+from weft.training.through import THROUGH
 from weft.training.unrelated import UNRELATED
 
 
@@ -107,13 +108,14 @@ def _taught_subwords(batch: Batch, config: TrainingConfig) -> float:
 
 def _unrelated(passes: Passes) -> Tensor:
     rows = passes.batch.part(UNRELATED)
-    expected = moved_probabilities(passes.taught, rows.source_origin, rows.target_origin)
-    return cross_entropy(passes.unrelated, *expected, torch.ones_like(passes.aligned.weights))
+    expected = moved_probabilities(passes.taught.some(rows.chosen), rows.source_origin, rows.target_origin)
+    return cross_entropy(passes.unrelated, *expected, rows.weights)
 
 
 def _unrelated_subwords(batch: Batch, config: TrainingConfig) -> float:
     rows = batch.part(UNRELATED)
-    return float((rows.source_origin > -2).sum() + (rows.target_origin > -2).sum())
+    lengths = (rows.source_origin > -2).sum(1) + (rows.target_origin > -2).sum(1)
+    return float((lengths * rows.weights).sum())
 
 
 def _gold(passes: Passes) -> Tensor:
@@ -176,6 +178,8 @@ OBJECTIVES: dict[str, Objective] = {
 def makers(config: TrainingConfig) -> list[RowMaker[Any]]:
     """What the objectives of a run look at, each kind once."""
     found = {maker.name: maker for name in config.chosen_objectives for maker in OBJECTIVES[name].rows}
+    if needs(config, "teacher") and any(corpus.through for corpus in config.corpora):
+        found[THROUGH.name] = THROUGH
     return list(found.values())
 
 
@@ -188,16 +192,28 @@ class Losses(nn.Module):
     """All objectives of a run, each summed over a batch; the module that accelerate wraps and trains."""
 
     def __init__(
-        self, model: TrainableEncoder, config: TrainingConfig, *, prefix: int, teacher: TrainableEncoder | None = None
+        self,
+        model: TrainableEncoder,
+        config: TrainingConfig,
+        *,
+        special: tuple[int, int],
+        teacher: TrainableEncoder | None = None,
     ) -> None:
         super().__init__()
         self.model = model
         self._config = config
-        self._prefix = prefix
+        self._special = special
         self._teacher = [teacher]  # in a list: it is not trained, moved or saved with this module
 
     def forward(self, batch: Batch, *, denoise: bool = False) -> dict[str, Tensor]:
         """The summed losses of one batch by objective; `denoise` checks given links against the model."""
-        config = self._config
-        passes = Passes(self.model, batch, config, teacher=self._teacher[0], prefix=self._prefix, denoise=denoise)
-        return {name: OBJECTIVES[name].loss(passes) for name in config.chosen_objectives}
+        return self.of(self.passes(batch, denoise=denoise))
+
+    def passes(self, batch: Batch, *, denoise: bool = False) -> Passes:
+        """What model and teacher make of a batch."""
+        teacher = self._teacher[0]
+        return Passes(self.model, batch, self._config, teacher=teacher, special=self._special, denoise=denoise)
+
+    def of(self, passes: Passes) -> dict[str, Tensor]:
+        """The summed losses of passes over a batch by objective."""
+        return {name: OBJECTIVES[name].loss(passes) for name in self._config.chosen_objectives}

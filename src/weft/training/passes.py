@@ -11,11 +11,14 @@ from weft.training.batches import ALIGNED, AlignedRows, Batch, Part, PredictedRo
 from weft.training.config import GuideConfig, TrainingConfig
 from weft.training.losses import Directions, NullDirections, directions, null_directions
 from weft.training.model import TrainableEncoder
+from weft.training.through import THROUGH, replaced
 from weft.training.unrelated import UNRELATED
 
 
 class Passes:
     """The passes over one batch, for objectives to share.
+
+    Rows have special tokens before and after their subwords, `special` says how many.
 
     Attributes:
         model: the encoder that is trained.
@@ -31,11 +34,11 @@ class Passes:
         config: TrainingConfig,
         *,
         teacher: TrainableEncoder | None,
-        prefix: int,
+        special: tuple[int, int],
         denoise: bool,
     ) -> None:
         self.model, self.batch, self.config, self.denoise = model, batch, config, denoise
-        self._teacher, self._prefix = teacher, prefix
+        self._teacher, self._special = teacher, special
 
     @property
     def aligned(self) -> AlignedRows:
@@ -46,41 +49,65 @@ class Passes:
     def probabilities(self) -> Directions:
         """Both directions of the pairs as they are, by the run's method."""
         source, target = self.aligned.source_words >= 0, self.aligned.target_words >= 0
-        return directions(*self._pair_states, source, target, alpha=self.config.extraction.exponent)
+        return directions(*self.pair_states, source, target, alpha=self.config.extraction.exponent)
 
     @cached_property
     def logs(self) -> NullDirections:
         """Log probabilities of the pairs as they are, with a null."""
         source, target = self.aligned.source_words >= 0, self.aligned.target_words >= 0
-        return null_directions(*self._pair_states, source, target, null=self.config.null)
+        return null_directions(*self.pair_states, source, target, null=self.config.null)
 
     @cached_property
     def unrelated(self) -> NullDirections:
         """The same of pairs that are no translations."""
         rows = self.batch.part(UNRELATED)
         source, target = rows.source_origin > -2, rows.target_origin > -2
-        states = self._states(self.model, rows, source, target)
-        return null_directions(*states, source, target, null=self.config.null)
+        return null_directions(*self.unrelated_states, source, target, null=self.config.null)
 
     @cached_property
     def taught(self) -> NullDirections:
-        """What the teacher says of the pairs as they are."""
-        assert self._teacher is not None, "objectives that need a teacher say so"
+        """What the teacher says of the pairs as they are; of some by way of a third language."""
         source, target = self.aligned.source_words >= 0, self.aligned.target_words >= 0
         with torch.no_grad():
-            states = self._states(self._teacher, self.aligned, source, target)
-            return null_directions(*states, source, target, null=self.config.null)
+            direct = null_directions(*self.taught_states, source, target, null=self.config.null)
+            return self._by_way_of_a_third(direct) if THROUGH.name in self.batch.parts else direct
+
+    def _by_way_of_a_third(self, direct: NullDirections) -> NullDirections:
+        rows = self.batch.part(THROUGH)
+        if not len(rows.chosen):
+            return direct
+        assert self._teacher is not None, "whoever is taught has a teacher"
+        source, target = rows.source >= 0, rows.target >= 0
+        states = self._states(self._teacher, rows, source, target)
+        halves = null_directions(*states, source, target, null=self.config.null)
+        return replaced(direct, halves, rows.chosen)
 
     @cached_property
-    def _pair_states(self) -> tuple[Tensor, Tensor]:
+    def pair_states(self) -> tuple[Tensor, Tensor]:
+        """The model's states of the pairs as they are, shapes (b, n, d) and (b, m, d)."""
         aligned = self.aligned
         return self._states(self.model, aligned, aligned.source_words, aligned.target_words)
 
+    @cached_property
+    def taught_states(self) -> tuple[Tensor, Tensor]:
+        """The teacher's states of the same."""
+        assert self._teacher is not None, "objectives that need a teacher say so"
+        aligned = self.aligned
+        with torch.no_grad():
+            return self._states(self._teacher, aligned, aligned.source_words, aligned.target_words)
+
+    @cached_property
+    def unrelated_states(self) -> tuple[Tensor, Tensor]:
+        """The model's states of pairs that are no translations."""
+        rows = self.batch.part(UNRELATED)
+        return self._states(self.model, rows, rows.source_origin, rows.target_origin)
+
     def _states(self, model: TrainableEncoder, rows: Part, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-        # Source rows come first, then target rows; special tokens stand before and after the subwords.
-        states = model.pair_states(rows.ids, rows.attention)[:, self._prefix :]
-        count = len(source)
-        return states[:count, : source.shape[1]], states[count:, : target.shape[1]]
+        # Special tokens stand before and after the subwords, in a row that may be as long as all of it.
+        before, after = self._special
+        n, m = source.shape[1], target.shape[1]
+        states = model.pair_states(rows.ids, rows.attention, (before + n + after, before + m + after))
+        return states[0][:, before : before + n], states[1][:, before : before + m]
 
     def predictions(self, rows: PredictedRows) -> Tensor:
         """Logits over the vocabulary at the masked places, shape (tokens, v)."""

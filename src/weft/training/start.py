@@ -83,7 +83,7 @@ def _teacher(config: TrainingConfig, model: TrainableEncoder, tokenizer: Any) ->
     torch.random.set_rng_state(state)
     if tokenizer_content(its_tokenizer) != tokenizer_content(tokenizer):
         raise SettingError(
-            f"`teacher` must cut words as the base does: {name} and {config.model} have different tokenizers."
+            f"`teacher` must split words as the base does: {name} and {config.model} have different tokenizers."
         )
     return teacher
 
@@ -110,7 +110,7 @@ def _is_unread(corpus: CorpusConfig, tokenizer: Any) -> bool:
 
 
 def _linked(corpus: CorpusConfig) -> Iterator[Any]:
-    return ((pair, alignment) for _, pair, alignment in corpus_lines(corpus, True) if corpus.links)
+    return ((line.pair, line.links) for line in corpus_lines(corpus, True) if corpus.links)
 
 
 def _larger_tokenizer(config: TrainingConfig, tokenizer: Any, output: Path) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
+import torch
 from torch.utils.data import DataLoader, Dataset
 
 from weft.arrays import IntArray
@@ -28,6 +29,7 @@ from weft.training.rows import pieces
 _MOST_HELD_OUT = 500
 _AT_ONCE = 64
 _ENDLESS = 1 << 40
+_TOKENS_ON_GPU, _TOKENS_ON_CPU = 8192, 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +61,18 @@ class Schedule:
         return epoch, slice(number * self.batch_size, (number + 1) * self.batch_size)
 
 
+def tokens_at_once(config: TrainingConfig) -> int:
+    """Subwords that go through the encoder at once: as given, or what suits the device."""
+    return config.batch_tokens or (_TOKENS_ON_GPU if torch.cuda.is_available() else _TOKENS_ON_CPU)
+
+
 class _Sampled(Dataset[list[Batch]]):
     """Batches of pairs, with what their objectives look at."""
 
     def __init__(self, material: Material, *, process: int, processes: int) -> None:
         self._material = material
         self._makers = makers(material.config)
+        self._budget = tokens_at_once(material.config)
         self._process, self._processes = process, processes
 
     def batches(self, numbers: Sequence[int] | IntArray, seed: tuple[int, ...]) -> list[Batch]:
@@ -77,7 +85,7 @@ class _Sampled(Dataset[list[Batch]]):
             for maker in self._makers
         }
         own = list(range(len(pairs)))[self._process :: self._processes]
-        return [self._batch(pairs, draws, chosen) for chosen in pieces(pairs, own, material.config.batch_tokens)]
+        return [self._batch(pairs, draws, chosen) for chosen in pieces(pairs, own, self._budget)]
 
     def _batch(self, pairs: Sequence[TrainingPair], draws: dict[str, Draws], chosen: list[int]) -> Batch:
         some = [pairs[number] for number in chosen]
@@ -159,7 +167,10 @@ def ahead(steps: Steps, first: int, *, workers: int, pinned: bool) -> Iterator[l
         pin_memory=pinned,
         worker_init_fn=_leave_signals_alone,
     )
-    yield from loader
+    try:
+        yield from loader
+    except (ConnectionError, EOFError, FileNotFoundError) as error:  # it died while a batch was being fetched from it
+        raise _lost_worker() from error
 
 
 @contextmanager
@@ -170,10 +181,14 @@ def lost_workers_named() -> Iterator[None]:
     except RuntimeError as error:
         if "DataLoader worker" not in str(error):
             raise
-        raise WeftError(
-            "a process that prepares batches was killed, perhaps because memory ran out; continue with `resume`, or "
-            "set `workers` to 0 to do without such processes."
-        ) from error
+        raise _lost_worker() from error
+
+
+def _lost_worker() -> WeftError:
+    return WeftError(
+        "a process that prepares batches was killed, perhaps because memory ran out; continue with `resume`, or "
+        "set `workers` to 0 to do without such processes."
+    )
 
 
 def _leave_signals_alone(worker: int) -> None:

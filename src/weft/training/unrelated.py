@@ -1,7 +1,7 @@
 """Pairs that are no translations, or not quite: what a model must learn to leave unlinked.
 
-Half of the pairs get another pair's sentence on one side; a quarter get a clause of another pair added there, and a
-quarter lose a part of that side.
+Some of the pairs (`changed`) are looked at once more with one side changed. Half of those get another pair's sentence
+there, a quarter get a clause of another pair added, and a quarter lose a part.
 """
 
 from __future__ import annotations
@@ -23,24 +23,30 @@ _SWAPPED, _ADDED = 0.5, 0.75
 class UnrelatedRows(Part):
     """Sources, then targets; `source_origin` (b, n) and `target_origin` (b, m) say where each subword stood before.
 
-    That is its place in the pair it was made from, -1 for words from elsewhere, -2 for padding.
+    That is its place in the pair it was made from, -1 for words from elsewhere, -2 for padding. `chosen` (c,) are the
+    numbers of those pairs in the batch. A batch without any has one row all the same, whose weight (c,) is 0.
     """
 
     source_origin: Tensor
     target_origin: Tensor
+    chosen: Tensor
+    weights: Tensor
 
 
 def _draw(generator: np.random.Generator, pairs: Sequence[TrainingPair], material: Material) -> Draws:
     count, size = len(pairs), len(material.corpus)
-    return generator.integers(size, size=count), generator.random((count, 4))
+    return generator.integers(size, size=count), generator.random((count, 5))
 
 
 def _make(pairs: Sequence[TrainingPair], draws: Draws, material: Material) -> UnrelatedRows:
     partners, numbers = draws
+    is_changed = numbers[:, 4] < material.config.changed
+    chosen = np.flatnonzero(is_changed) if is_changed.any() else np.zeros(1, dtype=np.int64)
     sides: list[list[Array]] = [[], []]
     origins: list[list[Array]] = [[], []]
-    for pair, partner, drawn in zip(pairs, partners, numbers, strict=True):
-        other = material.corpus[int(partner)]
+    for number in chosen.tolist():
+        pair, drawn = pairs[number], numbers[number, :4]
+        other = material.corpus[int(partners[number])]
         changed = int(drawn[0] < 0.5)
         for side, (ids, words, ids_there, words_there) in enumerate((
             (pair.source_ids, pair.source_words, other.source_ids, other.source_words),
@@ -53,7 +59,8 @@ def _make(pairs: Sequence[TrainingPair], draws: Draws, material: Material) -> Un
             origins[side].append(origin)
     rows = single_rows([*sides[0], *sides[1]], material.tokenizer)
     padded = [padded_numbers(side, fill=-2) for side in origins]
-    return UnrelatedRows(*tensors(rows.ids, rows.attention, *padded))
+    weights = is_changed[chosen].astype(np.float32)
+    return UnrelatedRows(*tensors(rows.ids, rows.attention, *padded, chosen, weights))
 
 
 def _changed(own: tuple[Array, Array], other: tuple[Array, Array], drawn: Array, longest: int) -> tuple[Array, Array]:

@@ -41,11 +41,13 @@ def test_training_sees_the_states_that_aligning_sees(toy, joint_base):
     pieces = list(encoder.tokenizer.split([side for pair in PAIRS for side in pair]))
     rows = single_rows([piece.ids for piece in (*pieces[::2], *pieces[1::2])], encoder.tokenizer)
     with torch.no_grad():
-        states = model.eval().pair_states(torch.from_numpy(rows.ids), torch.from_numpy(rows.attention))
+        lengths = tuple(2 + max(len(piece.ids) for piece in side) for side in (pieces[::2], pieces[1::2]))
+        sides = model.eval().pair_states(torch.from_numpy(rows.ids), torch.from_numpy(rows.attention), lengths)
     encoded = encode(encoder, chain.from_iterable(PAIRS))
-    for number, row in enumerate((0, 2, 1, 3)):  # sources first, then targets
+    for number in range(4):  # source and target of the first pair, then of the second
         expected = encoded.states[encoded.starts[number] : encoded.starts[number + 1]]
-        torch.testing.assert_close(states[row, 1 : 1 + len(expected)], expected, atol=1e-5, rtol=1e-5)
+        found = sides[number % 2][number // 2, 1 : 1 + len(expected)]
+        torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
 
 
 def test_a_joint_model_stays_joint_and_learns(toy, joint_base, tmp_path):

@@ -36,7 +36,8 @@ ROWS = RowMaker("lengths", _lengths, lambda generator, pairs, _: (generator.rand
 
 def _squared(passes):
     rows = passes.batch.part(ROWS)
-    return ((passes.model.states(rows.ids, rows.attention).norm(dim=-1).mean(1) - 3) ** 2).sum()
+    lengths = passes.model.states(rows.ids, rows.attention).norm(dim=-1) * rows.attention
+    return ((lengths.sum(1) / rows.attention.sum(1) - 3) ** 2).sum()
 
 
 @pytest.fixture

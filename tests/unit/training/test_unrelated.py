@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -23,7 +25,7 @@ def material(tmp_path_factory):
     (folder / "text").write_text("".join(lines))
     source = CorpusConfig(str(folder / "text"))
     packed = pack([source], Packing(TOKENIZER, LONGEST, (), "error", True), folder / "packed")
-    return Material(packed, TrainingConfig("out", (source,)), TOKENIZER, None, LONGEST)
+    return Material(packed, TrainingConfig("out", (source,), changed=1.0), TOKENIZER, None, LONGEST)
 
 
 def test_words_that_stayed_are_where_they_say_they_were(material):
@@ -50,3 +52,23 @@ def test_words_that_stayed_are_where_they_say_they_were(material):
             assert touched <= 1
     assert kinds["whole"] > kinds["added"] > 20
     assert kinds["cut"] > 20
+
+
+def test_a_share_of_the_pairs_is_changed(material):
+    """As many as asked for, each beside the pair that it was made from; a batch without any has a row of no weight."""
+    pairs = [material.corpus[number] for number in range(len(material.corpus))]
+    some = replace(material, config=replace(material.config, changed=0.25))
+    draws = UNRELATED.draw(np.random.default_rng(1), pairs, some)
+    rows = UNRELATED.make(pairs, draws, some)
+    assert 3 <= len(rows.chosen) <= 20
+    assert rows.weights.all()
+    for place, number in enumerate(rows.chosen.tolist()):
+        stayed = rows.source_origin[place][rows.source_origin[place] >= 0].tolist()
+        assert [pairs[number].source_ids[k] for k in stayed] == [
+            int(rows.ids[place, 1 + column])
+            for column, origin in enumerate(rows.source_origin[place].tolist())
+            if origin >= 0
+        ]
+    none = UNRELATED.make(pairs, draws, replace(material, config=replace(material.config, changed=0.0)))
+    assert none.chosen.tolist() == [0]
+    assert none.weights.tolist() == [0.0]
