@@ -4,6 +4,7 @@ import gzip
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -187,3 +188,25 @@ def test_bad_usage_of_documents(weft, files, arguments, message):
     done = weft("project", *arguments, cwd=files)
     assert done.returncode == 2
     assert message in done.stderr
+
+
+def test_the_example_documents(weft, tmp_path):
+    folder = Path(__file__).parents[2] / "examples" / "documents"
+    for name, other in (
+        ("contract.docx", "contract.fr.txt"),
+        ("letter.docx", "letter.de.txt"),
+        ("bakery.html", "bakery.ar.txt"),
+        ("manual.xlf", "manual.de.txt"),
+        ("slides.xlf", None),
+        ("README.md", "README.ja.txt"),
+        ("shop.tmx", None),
+        ("jonah.usfm", "jonah.de.txt"),
+    ):
+        result, report = tmp_path / name, tmp_path / "report"
+        given = [] if other is None else [str(folder / other)]
+        done = weft("project", str(folder / name), *given, "-o", str(result), "--report", str(report))
+        assert (done.returncode, done.stdout) == (0, ""), (name, done.stderr)
+        segments = weft("project", str(result), "--segments").stdout.splitlines()
+        sources = weft("project", str(folder / name), "--segments").stdout.splitlines()
+        assert len(segments) == len(sources) > 2, name
+        assert all(line.endswith("a part that is not contiguous") for line in report.read_text().splitlines()), name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from enum import Enum
 from typing import NamedTuple
 
@@ -108,7 +108,13 @@ def nested(placed: Iterable[tuple[Element, Run]]) -> tuple[list[Stretch], set[in
     return stretches + free, cut_short
 
 
-def arranged(text: str, offsets: Sequence[Run], stretches: Iterable[Stretch], points: Iterable[Point]) -> list[Piece]:
+def arranged(
+    text: str,
+    offsets: Sequence[Run],
+    stretches: Iterable[Stretch],
+    points: Iterable[Point],
+    instead: Mapping[int, Element] | None = None,
+) -> list[Piece]:
     """The text with tags in it.
 
     Args:
@@ -116,7 +122,9 @@ def arranged(text: str, offsets: Sequence[Run], stretches: Iterable[Stretch], po
         offsets: where its words stand.
         stretches: elements with words, outer ones first, nested but for free ones.
         points: elements without words.
+        instead: elements that take the place of a word, by its number.
     """
+    instead = instead or {}
     opening: defaultdict[int, list[Stretch]] = defaultdict(list)
     closing: defaultdict[int, list[Stretch]] = defaultdict(list)
     for stretch in stretches:
@@ -141,7 +149,7 @@ def arranged(text: str, offsets: Sequence[Run], stretches: Iterable[Stretch], po
         for stretch in opening[word]:
             pieces.append(Tag(stretch.element, Part.OPEN, stretch.first))
             pieces.points(_taken(waiting, {id(stretch.element)}))
-        pieces.append(text[start:end])
+        pieces.append(Tag(instead[word], Part.WHOLE) if word in instead else text[start:end])
         position = end
     return list(pieces.built())
 

@@ -18,11 +18,13 @@ _BATCH = 1 << 16
 
 
 def pair_score(pair: SentencePair, alignment: Alignment) -> float:
-    """How well a pair is linked, 0 to 1: the share of words with a link, times the mean probability of the links.
+    """How well two sentences go together, 0 to 1: the score that the aligner gave the pair.
 
-    Links without scores count as certain, so that for them coverage alone decides. It is the formula of the pair
-    scores of `weft align`.
+    For an alignment without one it is the share of words with a link, times the mean probability of the links. Links
+    without scores count as certain, so that for them coverage alone decides.
     """
+    if alignment.score is not None:
+        return min(1.0, max(0.0, alignment.score))
     if not alignment.links:
         return 0.0
     linked = len({link.source for link in alignment.links}) + len({link.target for link in alignment.links})
@@ -45,7 +47,7 @@ def keep_share(scores: Iterable[float], share: float) -> Iterator[tuple[float, b
     border earlier lines win.
     """
     if not 0.0 <= share <= 1.0:
-        raise SettingError(f"a share lies between 0 and 1, got {share}.")
+        raise SettingError(f"a share must be between 0 and 1, got {share}.")
     counts = array("q", bytes(8 * (_STEPS + 1)))
     with TemporaryFile() as file:
         for batch in _batches(scores):

@@ -44,6 +44,7 @@ _UNIQUE = frozenset({"g", "pc"})
 _CODES = frozenset({"ph", "it", "ut", "bpt", "ept", "bx", "ex", "sc", "ec"})
 BEGINNINGS = {"bpt": "ept", "bx": "ex", "sc": "ec", "sm": "em"}
 _ENDINGS = frozenset(BEGINNINGS.values())
+MARKS = _ENDINGS.union(BEGINNINGS)
 _KEYS = ("startRef", "rid", "i", "id")
 
 
@@ -63,6 +64,8 @@ class Element:
         cuttable: It may be written in two parts, where it would cross another element.
         nests: It may stand within another element of its name.
         may_be_empty: It may stand around no words.
+        breaks: It parts words, whatever its name is.
+        stands_for: The placeholder that it holds as code; it takes the place of such a word in a translation.
         origin: What a document's format knows about it.
     """
 
@@ -77,6 +80,8 @@ class Element:
     cuttable: bool = True
     nests: bool = True
     may_be_empty: bool = True
+    breaks: bool = False
+    stands_for: str = ""
     origin: Any = None
 
     def opening(self, *, first: bool = True) -> str:
@@ -117,7 +122,7 @@ class Element:
     @property
     def breaking(self) -> bool:
         """Whether it parts words even where no blank does."""
-        return self.name.lower() in _BREAKING
+        return self.breaks or self.name.lower() in _BREAKING
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +171,14 @@ class MarkupBuilder:
 
     def end_named(self, name: str) -> bool:
         """End the innermost element of that name; False if none is open."""
-        for element in reversed(self._open):
-            if element.name == name:
-                self.end(element)
-                return True
-        return False
+        element = self.innermost(name)
+        if element is not None:
+            self.end(element)
+        return element is not None
+
+    def innermost(self, name: str) -> Element | None:
+        """The innermost element of that name that is open."""
+        return next((element for element in reversed(self._open) if element.name == name), None)
 
     def point(self, element: Element) -> None:
         """Take in an element without words."""

@@ -50,6 +50,7 @@ class Reason(StrEnum):
     TAKEN = "its words belong to another label"
     APART = "a part that is not contiguous"
     NO_PLACE = "the format has no place for it here"
+    NOT_TRANSLATED = "the translation leaves out this text"
     NEARBY = "its words have no links; it stands where its neighbours do"
 
 

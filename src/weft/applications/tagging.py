@@ -7,12 +7,14 @@ paragraphs of their own kind from them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from weft.applications.arranging import Part, Piece, Point, arranged, nested
+from weft.applications.arranging import Part, Piece, Point, Stretch, arranged, nested
 from weft.applications.markup import Element, Markup, escape, parse_markup, plain_text
+from weft.applications.parts import cut_alike
 from weft.applications.placeholders import keep_placeholders, placeholders_whole
+from weft.applications.placing import Surroundings
 from weft.applications.projection import Gaps, Projected, Reason, Run, Span, project_spans
 from weft.applications.remapping import places, remap
 from weft.applications.spans import split_at_blanks, words_in
@@ -103,15 +105,25 @@ def project_markup(
 ) -> Tagged:
     """Put the elements of the tagged side into the plain side; `alignment` leads from tagged to plain.
 
-    An element around the whole sentence stays around the whole sentence. One without words (`<br/>`) goes behind the
-    translation of the word before it. Other elements go where `project_spans` puts them. If that is nowhere, they go
-    to the nearest place, and the result says so: no element is lost.
+    An element around the whole sentence stays around the whole sentence. One without words (`<img/>`) goes behind the
+    translation of the word before it, and a line break between what stood before it and what followed. Other elements
+    go where `project_spans` puts them. If that is nowhere, they go to the nearest place, and the result says so: no
+    element is lost.
     """
     record, alignment = _with_whole_placeholders(record, alignment)
+    record, alignment = _with_parts(record, alignment)
+    around_it = Surroundings(record.tagged.words, record.plain.words, alignment)
     filled, empty = _with_and_without_words(record)
+    instead = _instead_of_words(record, [element for element, _ in empty])
+    taken = {id(element) for element in instead.values()}
     spans = [span for _, span in filled]
     found = project_spans(spans, alignment, gaps=gaps, max_gap=max_gap)
-    found = [_settled(record, *item, place, alignment, gaps) for item, place in zip(filled, found, strict=True)]
+    found = [
+        _settled(*item, place, around_it, lambda span: project_spans([span], alignment, gaps=gaps)[0])
+        for item, place in zip(filled, found, strict=True)
+    ]
+    if gaps == Gaps.DENSE:
+        found = [around_it.widened(span, place) for span, place in zip(spans, found, strict=True)]
     found = _not_within_their_kind([element for element, _ in filled], found)
     around = [(element, run) for (element, _), place in zip(filled, found, strict=True) for run in place.runs]
     tags, cut_short = nested(around)
@@ -119,17 +131,18 @@ def project_markup(
     points = [
         Point(
             element,
-            _point_place(boundary, record, alignment),
+            around_it.break_place(boundary) if element.breaking else around_it.place(boundary),
             parents.get(id(element)),
             _blanks(record.markup, element),
         )
         for element, boundary in empty
+        if id(element) not in taken
     ]
     points += [
         Point(element, run[0], parents.get(id(element)), hollow=True) for element, run in around if run[0] == run[1]
     ]
-    points.sort(key=lambda point: point.element.start)
-    pieces = arranged(record.text, record.plain.offsets, tags, points)
+    points = [_outside_its_kind(point, tags) for point in sorted(points, key=lambda point: point.element.start)]
+    pieces = arranged(record.text, record.plain.offsets, tags, points, instead)
     found = [
         replace(place, reason=Reason.APART) if id(element) in cut_short and place.reason is None else place
         for (element, _), place in zip(filled, found, strict=True)
@@ -150,6 +163,11 @@ def _with_whole_placeholders(record: MarkupRecord, alignment: Alignment) -> tupl
     return record, keep_placeholders(tagged.words, plain.words, alignment)
 
 
+def _with_parts(record: MarkupRecord, alignment: Alignment) -> tuple[MarkupRecord, Alignment]:
+    tagged, plain, alignment = cut_alike(record.markup.elements, record.tagged, record.plain, alignment)
+    return replace(record, tagged=tagged, plain=plain), alignment
+
+
 def _with_and_without_words(record: MarkupRecord) -> tuple[list[tuple[Element, Span]], list[tuple[Element, int]]]:
     """Elements with the words they cover, and those that cover none with the place between words where they stand."""
     filled: list[tuple[Element, Span]] = []
@@ -157,7 +175,7 @@ def _with_and_without_words(record: MarkupRecord) -> tuple[list[tuple[Element, S
     inside: set[int] = set()
     for element in record.markup.elements:
         start, end = words_in(record.tagged.offsets, element.start, element.end)
-        if start < end:
+        if start < end and not element.stands_for:
             filled.append((element, Span(start, end, element.name)))
         elif id(element) not in inside:
             within_a_word = start < len(record.tagged.offsets) and record.tagged.offsets[start][0] < element.start
@@ -166,19 +184,36 @@ def _with_and_without_words(record: MarkupRecord) -> tuple[list[tuple[Element, S
     return filled, empty
 
 
+def _outside_its_kind(point: Point, stretches: Sequence[Stretch]) -> Point:
+    """A link without words, or an element that holds one, behind a link that it would stand in."""
+    names = {item.name for item in point.element.walk() if not item.nests}
+    around = [stretch for stretch in stretches if stretch.element.name in names]
+    if not around:
+        return point
+    behind = (stretch.behind for stretch in around if stretch.start < point.place < stretch.behind)
+    return point._replace(place=next(behind, point.place), parent=None)
+
+
+def _instead_of_words(record: MarkupRecord, elements: Sequence[Element]) -> dict[int, Element]:
+    """Elements whose placeholder the translation has as text, by the number of the word; each word serves once."""
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for number, word in reversed(list(enumerate(record.plain.words))):
+        places[word].append(number)
+    return {places[element.stands_for].pop(): element for element in elements if places.get(element.stands_for)}
+
+
 def _settled(
-    record: MarkupRecord, element: Element, span: Span, place: Projected, alignment: Alignment, gaps: Gaps | str
+    element: Element, span: Span, place: Projected, around_it: Surroundings, alone: Callable[[Span], Projected]
 ) -> Projected:
-    """The place of an element for good, whatever became of its words."""
-    words = len(record.plain.words)
-    if (span.start, span.end) == (0, len(record.tagged.words)) and words:
-        return Projected(((0, words),))
+    """The place of an element for good, whatever became of its words; `alone` places it as if there were no others."""
+    if whole := around_it.whole(span):
+        return Projected((whole,))
     if place.runs:
         return place
     if place.reason is Reason.TAKEN and element.nests:
         # As a label its words are another's; as markup it may stand around them with the other.
-        return project_spans([span], alignment, gaps=gaps)[0]
-    return Projected((_nearest(record, element, span, alignment),), Reason.NEARBY)
+        return alone(span)
+    return Projected((around_it.nearest(span, may_be_empty=element.may_be_empty),), Reason.NEARBY)
 
 
 def _not_within_their_kind(elements: Sequence[Element], found: Sequence[Projected]) -> list[Projected]:
@@ -202,47 +237,6 @@ def _after(run: Run, rivals: Sequence[Run]) -> Run:
     while inside := [end for start, end in rivals if start < spot < end]:
         spot = max(inside)
     return (spot, spot)
-
-
-def _nearest(record: MarkupRecord, element: Element, span: Span, alignment: Alignment) -> Run:
-    """Where the words of an element without links would stand, judged by the words around it.
-
-    Words without links that stand there are taken for its translation. If there are none, the element stands around
-    nothing; one that must not goes around the next word.
-    """
-    words = len(record.plain.words)
-    linked = {link.target for link in alignment.links}
-    start = end = _place(span.start, record, alignment)
-    while end < words and end not in linked and end - start < span.end - span.start:
-        end += 1
-    while start > 0 and start - 1 not in linked and end - start < span.end - span.start:
-        start -= 1
-    if start == end and words and not element.may_be_empty:
-        return (start, start + 1) if start < words else (start - 1, start)
-    return (start, end)
-
-
-def _point_place(boundary: int, record: MarkupRecord, alignment: Alignment) -> int:
-    """Where an element without words goes: one that stood before a full stop or a comma stays before it."""
-    words = record.tagged.words
-    if 0 < boundary < len(words) and not any(map(str.isalnum, words[boundary])):
-        marks = [link.target for link in alignment.links if link.source == boundary]
-        if marks and not any(map(str.isalnum, record.plain.words[min(marks)])):
-            return min(marks)
-    return _place(boundary, record, alignment)
-
-
-def _place(boundary: int, record: MarkupRecord, alignment: Alignment) -> int:
-    """Where something between two source words goes: behind what precedes it, or before what follows it."""
-    source_length, target_length = len(record.tagged.words), len(record.plain.words)
-    if boundary in (0, source_length):
-        return 0 if boundary == 0 else target_length
-    before = [(boundary - link.source, link.target + 1) for link in alignment.links if link.source < boundary]
-    after = [(link.source + 1 - boundary, link.target) for link in alignment.links if link.source >= boundary]
-    if before and (not after or min(before)[0] <= min(after)[0]):
-        nearest = min(before)[0]
-        return max(place for distance, place in before if distance == nearest)
-    return min(after)[1] if after else target_length
 
 
 def _blanks(markup: Markup, element: Element) -> tuple[bool, bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from enum import StrEnum
+from os.path import splitext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -43,7 +44,7 @@ def project(
     ] = "-",
     target: Annotated[
         str | None,
-        typer.Argument(metavar="OTHER", help="The sentences without labels, one per line, or the translation."),
+        typer.Argument(metavar="OTHER", help="The unlabelled sentences, one per line, or the document's translation."),
     ] = None,
     links: LinksOption = None,
     output: OutputOption = "-",
@@ -52,14 +53,14 @@ def project(
         typer.Option(
             "--from",
             help="Format of the labels.",
-            show_default="document by file name, else conll",
+            show_default="from the file name, or conll",
             rich_help_panel=_LABELS,
         ),
     ] = None,
     gaps: Annotated[
         Gaps | None,
         typer.Option(
-            help="What to do with labels whose words are not contiguous.",
+            help="What to do with a label whose words are not contiguous.",
             show_default="fill; dense for markup and documents",
             rich_help_panel=_LABELS,
         ),
@@ -69,7 +70,7 @@ def project(
         typer.Option(
             min=0,
             metavar="N",
-            help="With longest and split: ignore gaps of up to N words.",
+            help="With --gaps longest or split: ignore gaps of up to N words.",
             rich_help_panel=_LABELS,
         ),
     ] = 1,
@@ -78,40 +79,44 @@ def project(
     ] = False,
     report: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="List the labels that could not be placed.", rich_help_panel=OUTPUT),
+        typer.Option(
+            metavar="FILE", help="Write a list of the labels that could not be placed.", rich_help_panel=OUTPUT
+        ),
     ] = None,
     segments: Annotated[
         bool,
-        typer.Option("--segments", help="document: print its segments, one per line.", rich_help_panel=OUTPUT),
+        typer.Option(
+            "--segments", help="For a document: print its segments, one per line, and exit.", rich_help_panel=OUTPUT
+        ),
     ] = False,
     word_column: Annotated[
-        int, typer.Option(min=1, metavar="N", help="conll: the column with the words.", rich_help_panel=_LABELS)
+        int, typer.Option(min=1, metavar="N", help="For conll: the column with the words.", rich_help_panel=_LABELS)
     ] = 1,
     label_column: Annotated[
         int | None,
         typer.Option(
             min=1,
             metavar="N",
-            help="conll: the column with the labels.",
+            help="For conll: the column with the labels.",
             show_default="the last",
             rich_help_panel=_LABELS,
         ),
     ] = None,
     scheme: Annotated[
-        Scheme, typer.Option(help="conll: the tagging scheme to write.", rich_help_panel=_LABELS)
+        Scheme, typer.Option(help="For conll: the tagging scheme to write.", rich_help_panel=_LABELS)
     ] = Scheme.AUTO,
     unit: Annotated[
-        Unit, typer.Option("--spans", help="jsonl: what span offsets count.", rich_help_panel=_LABELS)
+        Unit, typer.Option("--spans", help="For jsonl: what the offsets of spans count.", rich_help_panel=_LABELS)
     ] = Unit.AUTO,
     text: TextOptions = TextOptions(),  # noqa: B008 - it is frozen
     links_base: LinksBaseOption = 0,
     aligning: AligningOptions = AligningOptions(),  # noqa: B008
     strict: StrictOption = False,
 ) -> None:
-    """Carry labels, or a document's formatting, to its translation.
+    """Carry labels or a document's formatting over to a translation.
 
     Labels are CoNLL columns, spans in JSONL, or tags in the text. Documents are HTML, Markdown, DOCX,
-    XLIFF and TMX.
+    XLIFF, TMX or USFM files.
 
     Example: weft project labels.conll translation.txt --links pairs.links > projected.conll
     """
@@ -119,7 +124,7 @@ def project(
 
     if report == output:
         raise SettingError("two outputs have the same name; give each its own.")
-    format = format or (LabelFormat.DOCUMENT if is_document(labels) else LabelFormat.CONLL)
+    format = format or _format_of(labels)
     if format is LabelFormat.DOCUMENT:
         if not is_document(labels):
             raise SettingError(f"a document's name ends in one of {', '.join(FORMATS)}.")
@@ -173,6 +178,21 @@ def project(
     _summarise(listing, report)
 
 
+# Documents that people have and weft does not read.
+_OTHER_DOCUMENTS = (".odt", ".doc", ".rtf", ".pdf", ".pptx", ".xlsx", ".epub")
+
+
+def _format_of(labels: str) -> LabelFormat:
+    from weft.applications.documents import FORMATS, is_document
+
+    name = labels.lower()
+    if name.endswith(_OTHER_DOCUMENTS):
+        raise SettingError(f"{labels}: weft cannot read such documents. It reads {', '.join(FORMATS)}.")
+    if is_document(labels):
+        return LabelFormat.DOCUMENT
+    return LabelFormat.JSONL if ".jsonl" in name else LabelFormat.CONLL
+
+
 def _check(format: LabelFormat, target: str | None, *, segments: bool, languages_without_raw: bool) -> None:
     if segments:
         raise SettingError("--segments only works with documents.")
@@ -196,6 +216,14 @@ def _list_segments(path: str, output: str, codes: tuple[str | None, str | None])
     write_lines(output, (f"{segment.text}\n" for segment in document.segments))
 
 
+def _kind(path: str) -> str:
+    """What a document's name ends in; of several endings with one meaning, one."""
+    ending = splitext(path.lower())[1]
+    return {".htm": ".html", ".xhtml": ".html", ".markdown": ".md", ".xliff": ".xlf", ".sfm": ".usfm"}.get(
+        ending, ending
+    )
+
+
 def _project_document(
     path: str,
     target: str | None,
@@ -207,11 +235,13 @@ def _project_document(
     gaps: Gaps,
     max_gap: int,
 ) -> None:
-    from weft.applications.documents import Languages, project_document, read_document, read_translation
+    from weft.applications.documents import Languages, is_document, project_document, read_document, read_translation
     from weft.applications.labels import Listing
     from weft.applications.linked import link_source
 
     languages = Languages(*codes)
+    if is_document(output) and _kind(output) != _kind(path):
+        raise SettingError(f"a {_kind(path)} document stays one, but {output} ends in {_kind(output)}.")
     document = read_document(path, languages)
     links, base, aligning = links_from
     with ExitStack() as stack:

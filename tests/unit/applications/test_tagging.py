@@ -72,6 +72,7 @@ def project(tmp_path, source, target, links, **options):
         ("<i>a <b>c</b></i> d", "x y z", "0-1 1-0 2-2", "<i><b>x</b> y</i> z"),
         ("<p>a c</p>", "x y z", "0-1", "<p>x y z</p>"),
         ("a<br>c d", "x y z", "0-1 1-0 2-2", "x y<br/> z"),
+        ("a<br>c d", "x y z", "0-0 1-2 2-1", "x<br/> y z"),
         ("<img src='q'/> a", "x", "0-0", '<img src="q"/>x'),
         ("a <img/> c", "x y", "0-0 1-1", "x <img/> y"),
         ("a <img/>c d", "x y z", "0-0 1-1 2-2", "x <img/> y z"),
@@ -112,6 +113,25 @@ def project(tmp_path, source, target, links, **options):
             "0-0 1-1 2-2",
             '<bx id="1"/>x <g id="2">y<ex id="1"/> z</g>',
         ),
+        # A part of a word stays one where the translation has the same word.
+        ("H<sub>2</sub>O is c", "x H2O y", "0-1 1-2", "x H<sub>2</sub>O y"),
+        ("un<b>real</b> c", "x y", "0-0 1-1", "<b>x</b> y"),
+        # All words but the punctuation at the ends stay all words.
+        ("<a>a c d</a> .", "x y z .", "0-0 2-1 3-3", "<a>x y z</a> ."),
+        ("“ <b>a c</b> ”", "x y", "1-0", "<b>x y</b>"),
+        # What has no links and no other place belongs to the element that ends there too.
+        ("a <b>c</b> .", "x y z .", "0-0 1-1 2-3", "x <b>y z</b> ."),
+        ("<b>a</b> c , d", "w x y , z", "0-1 1-2 2-3 3-4", "w <b>x</b> y , z"),
+        ("a ( <b>c</b> )", "x ( w y )", "0-0 1-1 2-3 3-4", "x ( <b>w y</b> )"),
+        ("a d <b>c</b> .", "x y z .", "0-0 2-1 3-3", "x <b>y</b> z ."),
+        ("a <b>c</b> d", "x y z w", "0-0 1-1 2-3", "x <b>y</b> z w"),
+        # A mark after a comma stays with the word before it, if the comma is gone.
+        ("a ,<sup/> c", "x y z", "0-0 1-1 2-2", "x<sup/> y z"),
+        ("a ,<sup/> c", "x , z", "0-0 1-1 2-2", "x ,<sup/> z"),
+        ("a <sup/>. c", "x y . z", "0-0 1-2 2-3", "x y <sup/> . z"),
+        # A break parts what it parted.
+        ("a c<br>d", "y x z", "0-1 1-0 2-2", "y x<br/> z"),
+        ("a<br>c", "x . y", "0-0 1-2", "x .<br/> y"),
         # Placeholders stay whole, and with their own.
         ("<b>{name}</b> , a", "x , {name}", "0-0 1-1 2-2", "x , <b>{name}</b>"),
     ],

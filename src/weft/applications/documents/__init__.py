@@ -12,7 +12,7 @@ from importlib import import_module
 from os import fspath
 from typing import TYPE_CHECKING
 
-from weft.applications.documents.inline import Document, DocumentSegment, Languages
+from weft.applications.documents.inline import LARGEST, Document, DocumentSegment, Languages
 from weft.applications.labels import Listing
 from weft.applications.linked import LinkFile, with_links
 from weft.applications.projection import Gaps, Projected, Reason, Span
@@ -43,6 +43,8 @@ FORMATS: dict[str, Callable[[], Opener]] = {
     ".xlf": _opener("xliff", "XliffDocument"),
     ".xliff": _opener("xliff", "XliffDocument"),
     ".tmx": _opener("tmx", "TmxDocument"),
+    ".usfm": _opener("usfm", "UsfmDocument"),
+    ".sfm": _opener("usfm", "UsfmDocument"),
 }
 """What a file's name ends in, and what reads it. A new kind of document is a new line here."""
 
@@ -65,7 +67,10 @@ def read_document(path: FilePath, languages: Languages | None = None) -> Documen
         MissingExtraError: The library that reads it is not installed.
     """
     with open_bytes(path) as file:
-        data = file.read()
+        # Compressed files may hold far more than their size says.
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise FormatError(display_name(path), None, f"the document has more than {LARGEST:,} bytes; split it.")
     return FORMATS[_suffix(path)]()(data, display_name(path), languages or Languages())
 
 
@@ -108,9 +113,10 @@ def project_document(
     """
     languages = languages or Languages()
     cut = segmenters or (segmenter_for(languages.source), segmenter_for(languages.target))
+    paired = list(_paired(document.segments, translation, name))
     wanted = [
         (number, MarkupRecord.of(segment.markup, text, cut))
-        for number, (segment, text) in enumerate(_paired(document.segments, translation, name))
+        for number, (segment, text) in enumerate(paired)
         if text and not (translation is None and segment.done)
     ]
     joined = with_links(iter(wanted), lambda item: item[1].pair, links, name=name, scores=Scores.CALIBRATED)
@@ -120,11 +126,22 @@ def project_document(
         if listing is not None:
             listing.add(number + 1, tagged.spans, tagged.projected, record.tagged.words)
             listing.add(number + 1, *_lost(lost), record.tagged.words)
+    if listing is not None:
+        _list_attributes(listing, document.segments, len(paired))
     return document.written()
 
 
 def _lost(names: Sequence[str]) -> tuple[list[Span], list[Projected]]:
     return [Span(0, 0, name) for name in names], [Projected(reason=Reason.NO_PLACE)] * len(names)
+
+
+def _list_attributes(listing: Listing, segments: Sequence[DocumentSegment], translated: int) -> None:
+    """Take note of attributes: those that were translated, and those behind them, which were not."""
+    for number, segment in enumerate(segments, start=1):
+        if segment.attribute is not None:
+            words = segment.text.split()
+            place = Projected(reason=None if number <= translated else Reason.NOT_TRANSLATED)
+            listing.add(number, [Span(0, len(words), segment.attribute)], [place], words)
 
 
 def _paired(
@@ -134,6 +151,9 @@ def _paired(
         if all(segment.translation is None for segment in segments):
             raise FormatError(name, None, "this holds no translation; name the file that does.")
         return ((segment, segment.translation or "") for segment in segments)
+    texts = [segment for segment in segments if segment.attribute is None]
+    if len(translation) == len(texts):
+        return zip(texts, translation, strict=True)
     if len(translation) != len(segments):
         message = (
             f"this has {len(segments):,} segments, but the translation has {len(translation):,}. "

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
 from weft.applications.arranging import Piece
-from weft.applications.documents.inline import DocumentSegment, Languages
+from weft.applications.documents.inline import LARGEST, DocumentSegment, Languages
 from weft.applications.documents.paragraphs import Paragraph
-from weft.applications.documents.trees import LARGEST, lxml_etree, parse_xml
+from weft.applications.documents.runs import WORD
+from weft.applications.documents.trees import lxml_etree, parse_xml
 from weft.errors import FormatError
 
 _TYPES = "[Content_Types].xml"
 _MAIN = "document.main+xml"
 # The kinds of parts with text, in the order in which their segments come.
 _KINDS = (_MAIN, ".footnotes+xml", ".endnotes+xml", ".header+xml", ".footer+xml")
+_MACROS = "macroEnabled.main+xml"
+_STRICT = "{http://purl.oclc.org/ooxml/"
 _MOST_PARTS = 10_000
 _OLE = b"\xd0\xcf\x11\xe0"
-_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 
 
@@ -30,6 +32,7 @@ class DocxDocument:
     def __init__(self, data: bytes, name: str, languages: Languages) -> None:
         self._parts = _unpacked(data, name)
         self._trees = {part: parse_xml(self._parts[part][1], name) for part in _text_parts(self._parts, name)}
+        _check_roots(self._trees, name)
         self._paragraphs: list[Paragraph] = []
         self.segments: list[DocumentSegment] = []
         for node in _paragraphs(self._trees.values()):
@@ -59,7 +62,7 @@ class DocxDocument:
 def _paragraphs(trees: Iterator[Any] | Any) -> Iterator[Any]:
     """All paragraphs, also those in tables and text boxes; what is there twice, for older programs, is passed over."""
     for tree in trees:
-        for node in tree.iter(f"{_WORD}p"):
+        for node in tree.iter(f"{WORD}p"):
             if next(node.iterancestors(_FALLBACK), None) is None:
                 yield node
 
@@ -74,11 +77,32 @@ def _unpacked(data: bytes, name: str) -> dict[str, tuple[zipfile.ZipInfo, bytes]
             infos = archive.infolist()
             if any(info.flag_bits & 1 for info in infos):
                 raise FormatError(name, None, "the file is encrypted. Save it without a password.")
-            if len(infos) > _MOST_PARTS or sum(info.file_size for info in infos) > LARGEST:
+            if sum(info.file_size for info in infos) > LARGEST:
                 raise FormatError(name, None, f"unpacked, the file would have more than {LARGEST:,} bytes.")
+            _check_names([info.filename for info in infos], name)
             return {info.filename: (info, archive.read(info)) for info in infos}
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, ValueError) as error:
         raise FormatError(name, None, f"this is not a DOCX file, or it is damaged ({error}).") from error
+
+
+def _check_names(parts: Sequence[str], name: str) -> None:
+    if len(parts) > _MOST_PARTS:
+        raise FormatError(name, None, f"the file has more than {_MOST_PARTS:,} parts.")
+    if len({part.lower() for part in parts}) < len(parts):
+        raise FormatError(name, None, "the file is damaged: two of its parts have the same name.")
+    outside = [part for part in parts if part.startswith("/") or ".." in part.split("/") or "\\" in part]
+    if outside:
+        raise FormatError(name, None, f"the file is damaged: a part of it is called {outside[0]!r}.")
+
+
+def _check_roots(trees: Mapping[str, Any], name: str) -> None:
+    """Parts with text are of the usual kind of Word's format, not of the strict one, which has other names."""
+    roots = [tree.getroot().tag for tree in trees.values()]
+    if any(root.startswith(_STRICT) for root in roots):
+        message = "the file is a Strict Open XML document. Save it as a Word document (.docx), without “strict”."
+        raise FormatError(name, None, message)
+    if not all(root.startswith(WORD) for root in roots):
+        raise FormatError(name, None, "this is not a Word text document.")
 
 
 def _text_parts(parts: dict[str, tuple[zipfile.ZipInfo, bytes]], name: str) -> list[str]:
@@ -86,11 +110,15 @@ def _text_parts(parts: dict[str, tuple[zipfile.ZipInfo, bytes]], name: str) -> l
     if _TYPES not in parts:
         raise FormatError(name, None, "this is not a DOCX file: it does not list its parts.")
     kinds: dict[str, list[str]] = {kind: [] for kind in _KINDS}
+    with_macros = False
     for override in parse_xml(parts[_TYPES][1], name).getroot().iter("{*}Override"):
         part, content = override.get("PartName", "").lstrip("/"), override.get("ContentType", "")
+        with_macros = with_macros or content.endswith(_MACROS)
         for kind in _KINDS:
             if content.endswith(kind) and part in parts:
                 kinds[kind].append(part)
+    if with_macros:
+        raise FormatError(name, None, "the file is a Word document with macros. Save it as .docx, which has none.")
     if not kinds[_MAIN]:
         raise FormatError(name, None, "this is not a Word text document.")
     return [part for kind in _KINDS for part in sorted(kinds[kind])]

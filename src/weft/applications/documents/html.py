@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from html.entities import html5
 from typing import Any
 
 from weft.applications.arranging import Piece
-from weft.applications.documents.inline import NOTE_MARK, DocumentSegment, Languages
+from weft.applications.documents.inline import NOTE_MARK, DocumentSegment, Languages, right_to_left
 from weft.applications.documents.trees import (
-    LARGEST,
     InlineContent,
     Role,
     append_pieces,
@@ -18,9 +18,10 @@ from weft.applications.documents.trees import (
     local_name,
     lxml_etree,
     parse_xml,
+    printable,
     xml_bytes,
 )
-from weft.applications.markup import LINKS, Element
+from weft.applications.markup import LINKS, Element, Markup
 from weft.errors import FormatError
 
 # Elements that stand among words; all others are blocks.
@@ -96,6 +97,8 @@ _OPAQUE = frozenset(
     ]
 )
 _NOT_TRANSLATED = frozenset({"pre", "listing", "xmp"})
+# Attributes that people read.
+_READ = ("title", "alt", "placeholder", "aria-label")
 _WHOLE_PAGE = re.compile(rb"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 
 
@@ -118,9 +121,21 @@ class _Place:
         first, last = (item if isinstance(item, str) else "" for item in (self.items[0], self.items[-1]))
         return first[: len(first) - len(first.lstrip())], last[len(last.rstrip()) :]
 
+    def fill(self, pieces: Sequence[Piece]) -> None:
+        """Put a translated segment here."""
+        for node in self.nodes:
+            self.parent.remove(node)
+        previous = self.before.getprevious() if self.before is not None else next(reversed(self.parent), None)
+        if previous is None:
+            self.parent.text = None
+        else:
+            previous.tail = None
+        first, last = self.blanks
+        append_pieces(self.parent, [first, *pieces, last], before=self.before)
+
 
 class HtmlDocument:
-    """A page, or a part of one."""
+    """A page, or a part of one; what stands in attributes comes behind all other segments."""
 
     def __init__(self, data: bytes, name: str, languages: Languages, *, xml: bool = False) -> None:
         if data.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -129,30 +144,37 @@ class HtmlDocument:
         self._whole = xml or _WHOLE_PAGE.search(data[:100_000]) is not None
         self._xml = xml
         self._has_doctype = b"<!doctype" in data[:100_000].lower()
-        self._tree = parse_xml(data, name) if xml else _parse(data, name, whole=self._whole)
+        self._tree = _with_characters(parse_xml(data, name)) if xml else _parse(data, name, whole=self._whole)
         if languages.target is not None and self._whole:
             self._tree.getroot().set("lang", languages.target)
         inline = InlineContent(_element_of, _role_of)
         found = [(place, inline.markup(place.items)) for place in _places(self._tree.getroot())]
         self._places = [place for place, markup in found if markup.text.strip()]
+        self._attributes = list(_attributes(self._tree.getroot()))
         self.segments = [DocumentSegment(markup) for _, markup in found if markup.text.strip()]
+        self.segments += [
+            DocumentSegment(Markup(" ".join(node.get(name).split()), ()), attribute=name)
+            for node, name in self._attributes
+        ]
+        self._filled: list[tuple[_Place, Sequence[Piece]]] = []
 
     def fill(self, number: int, pieces: Sequence[Piece]) -> list[str]:
-        """Put a translated segment in its place."""
-        place = self._places[number]
-        for node in place.nodes:
-            place.parent.remove(node)
-        previous = place.before.getprevious() if place.before is not None else next(reversed(place.parent), None)
-        if previous is None:
-            place.parent.text = None
+        """Take in a translated segment."""
+        if number < len(self._places):
+            # Tags are copied when they are put among words, so attributes have to be there first.
+            self._filled.append((self._places[number], pieces))
         else:
-            previous.tail = None
-        first, last = place.blanks
-        append_pieces(place.parent, [first, *pieces, last], before=place.before)
+            node, name = self._attributes[number - len(self._places)]
+            node.set(name, printable("".join(piece for piece in pieces if isinstance(piece, str))))
         return []
 
     def written(self) -> bytes:
         """The page."""
+        if self._whole and self._filled:
+            self._set_direction()
+        for place, pieces in self._filled:
+            place.fill(pieces)
+        self._filled.clear()
         if self._xml:
             return xml_bytes(self._tree)
         etree = lxml_etree()
@@ -167,11 +189,18 @@ class HtmlDocument:
         page: bytes = etree.tostring(root, method="html", encoding=encoding, doctype=doctype)
         return page + b"\n"
 
+    def _set_direction(self) -> None:
+        """Say on the page itself which way its text runs, where that is not the usual way or was not."""
+        root = self._tree.getroot()
+        text = "".join(piece for _, pieces in self._filled for piece in pieces if isinstance(piece, str))
+        if right_to_left(text):
+            root.set("dir", "rtl")
+        elif root.get("dir") == "rtl":
+            del root.attrib["dir"]
+
 
 def _parse(data: bytes, name: str, *, whole: bool) -> Any:
     etree = lxml_etree()
-    if len(data) > LARGEST:
-        raise FormatError(name, None, f"the page has more than {LARGEST:,} bytes; split it.")
     try:
         data.decode("utf-8")
         encoding = "utf-8"
@@ -187,6 +216,23 @@ def _parse(data: bytes, name: str, *, whole: bool) -> Any:
     return tree.getroottree()
 
 
+def _with_characters(tree: Any) -> Any:
+    """A tree of XHTML with the characters that its references, such as `&nbsp;`, stand for."""
+    for node in list(tree.iter(lxml_etree().Entity)):
+        character = html5.get(f"{node.name};")
+        if character is None:
+            continue
+        parent, previous = node.getparent(), node.getprevious()
+        text = character + (node.tail or "")
+        if previous is None:
+            parent.text = (parent.text or "") + text
+        else:
+            previous.tail = (previous.tail or "") + text
+        node.tail = None
+        parent.remove(node)
+    return tree
+
+
 def _element_of(node: Any) -> Element:
     name = local_name(node) or "!--"
     is_link = name in LINKS
@@ -196,6 +242,19 @@ def _element_of(node: Any) -> Element:
 def _role_of(node: Any) -> Role:
     is_note = local_name(node) == "sup" and NOTE_MARK.fullmatch("".join(node.itertext())) and len(node)
     return Role.AROUND if (local_name(node) in _AROUND or "-" in local_name(node)) and not is_note else Role.CODE
+
+
+def _attributes(root: Any) -> Iterator[tuple[Any, str]]:
+    """Nodes and the names of those of their attributes that people read, in the order of the page."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if not local_name(node) or node.get("translate") == "no":
+            continue
+        is_description = local_name(node) == "meta" and node.get("name", "").lower() == "description"
+        names = ("content",) if is_description else _READ
+        yield from ((node, name) for name in names if node.get(name, "").strip())
+        waiting += reversed(node)
 
 
 def _is_inline(node: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,6 +11,8 @@ from typing import Protocol
 from weft.applications.arranging import Piece
 from weft.applications.markup import Markup, MarkupBuilder
 
+LARGEST = 200_000_000
+"""Bytes of the largest document, unpacked, that is read."""
 # Whitespace as HTML and Word mean it; a no-break space is a character.
 _BLANKS = re.compile(r"[ \t\n\r\f]+")
 NOTE_MARK = re.compile(r"\s*[\[(]?(?:\d{1,4}|[a-z*†‡§]{1,2})[\])]?\s*")
@@ -21,12 +24,14 @@ class DocumentSegment:
     """A paragraph, heading or cell: its text with inline tags, and what follows.
 
     `translation` is what the document itself gives as its translation, as in XLIFF. `done` says that this translation
-    has all the tags already.
+    has all the tags already. `attribute` names what the text stands in beside the others, such as the attribute of
+    a tag or a footnote; a translation may leave such texts out.
     """
 
     markup: Markup
     translation: str | None = None
     done: bool = False
+    attribute: str | None = None
 
     @property
     def text(self) -> str:
@@ -76,3 +81,10 @@ def trimmed(markup: Markup) -> Markup:
     for element in markup.elements:
         element.end = min(element.end, len(text))
     return Markup(text, markup.elements, markup.strays)
+
+
+def right_to_left(text: str) -> bool:
+    """Whether most letters of a text are written from right to left."""
+    directions = [unicodedata.bidirectional(character) for character in text]
+    leftward = sum(direction in ("R", "AL") for direction in directions)
+    return leftward > directions.count("L")

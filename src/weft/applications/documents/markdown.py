@@ -12,6 +12,8 @@ from weft.applications.documents.inline import DocumentSegment, Languages, TextB
 from weft.applications.markup import Element, Markup
 from weft.errors import FormatError, MissingExtraError
 
+# More than that takes minutes to read.
+_LARGEST = 20_000_000
 # Characters that may mean something wherever they stand, and what may mean something at the beginning of a line.
 _SPECIAL = re.compile(r"[\\`*\[\]]|(?<![^\W_])_|_(?![^\W_])|<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)|~~|!(?=\[)")
 _AT_START = re.compile(r"(>|[-+](?= |$)|#{1,6}(?= |$)|={1,}(?=\s*$)|-{1,}(?=\s*$))|(\d{1,9})([.)])(?= |$)")
@@ -35,6 +37,8 @@ class MarkdownDocument:
     """A text in Markdown, with the tables and strikethrough of GitHub."""
 
     def __init__(self, data: bytes, name: str, languages: Languages) -> None:
+        if len(data) > _LARGEST:
+            raise FormatError(name, None, f"the text has more than {_LARGEST:,} bytes; split it.")
         try:
             self._text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -169,7 +173,7 @@ def _markup(token: Any) -> Markup:
         else:  # image, hardbreak
             if child.type == "hardbreak":
                 builder.part()
-            builder.point(Element(child.type, {}, alone=True, origin=child))
+            builder.point(Element(child.type, {}, alone=True, breaks=child.type == "hardbreak", origin=child))
     return trimmed(builder.built())
 
 
@@ -186,9 +190,10 @@ def _html(builder: TextBuilder, tag: str) -> None:
             builder.finish(partner)
             return
     name = re.match(r"<([A-Za-z][\w-]*)", tag)
-    if name and name[1].lower() == "br":
+    is_break = name is not None and name[1].lower() == "br"
+    if is_break:
         builder.part()
-    element = Element(f"<{name[1].lower()}>" if name else tag, {}, alone=True, code=(tag, ""))
+    element = Element(f"<{name[1].lower()}>" if name else tag, {}, alone=True, breaks=is_break, code=(tag, ""))
     if name and not tag.endswith("/>"):
         builder.begin(element)
     else:

@@ -13,11 +13,10 @@ from typing import Any
 
 from weft.applications.arranging import Part, Piece, Tag
 from weft.applications.documents.inline import NOTE_MARK, TextBuilder, trimmed
-from weft.applications.documents.trees import local_name, lxml_etree, printable
+from weft.applications.documents.runs import WORD, look, name_of, properties_of, run_of, set_direction, text_run
+from weft.applications.documents.trees import local_name, lxml_etree
 from weft.applications.markup import Element
 
-_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 # What may stand around runs, and holds text to translate.
 _AROUND = frozenset({"hyperlink", "ins", "moveTo", "smartTag", "customXml", "fldSimple", "bdo", "dir", "sdt"})
 # Marks that begin something, and those that end it; both have the same w:id.
@@ -32,21 +31,10 @@ _ENDS = frozenset(_PAIRS.values())
 _DROPPED = frozenset({"proofErr", "lastRenderedPageBreak"})
 _CHARACTERS = {"noBreakHyphen": "\u2011", "softHyphen": "\u00ad"}
 _PARTING = frozenset({"tab", "br", "cr", "ptab"})
-# Of no importance for the look of a run; the language is that of the old text.
-_IGNORED = frozenset({"lang", "noProof", "webHidden"})
 # What readers take for emphasis, and not for the look of the whole text.
 _EMPHASIS = frozenset(
     {"rStyle", "b", "i", "caps", "smallCaps", "strike", "color", "highlight", "u", "bdr", "shd", "vertAlign"}
 )
-# The order in which the schema wants properties.
-_ORDER = {
-    name: place
-    for place, name in enumerate(
-        "rStyle rFonts b bCs i iCs caps smallCaps strike dstrike outline shadow emboss imprint noProof snapToGrid "  # noqa: SIM905
-        "vanish webHidden color spacing w kern position sz szCs highlight u effect bdr shd fitText vertAlign rtl cs em "
-        "lang eastAsianLayout specVanish oMath".split()
-    )
-}
 
 
 class Paragraph:
@@ -77,11 +65,11 @@ class Paragraph:
             self._change_format(None)
             self._builder.end(element)
         elif name in _PAIRS:
-            element = self._begun[_PAIRS[name], node.get(f"{_WORD}id")] = Element(
+            element = self._begun[_PAIRS[name], node.get(f"{WORD}id")] = Element(
                 name, {}, alone=True, origin=([node], [])
             )
             self._builder.begin(element)
-        elif name in _ENDS and (begun := self._begun.pop((name, node.get(f"{_WORD}id")), None)):
+        elif name in _ENDS and (begun := self._begun.pop((name, node.get(f"{WORD}id")), None)):
             begun.origin[1].append(node)
             self._builder.finish(begun)
         elif name not in _DROPPED and name != "pPr":
@@ -90,10 +78,10 @@ class Paragraph:
     def _point(self, name: str, node: Any) -> None:
         if name in _PARTING:
             self._builder.part()
-        self._builder.point(Element(name, {}, alone=True, origin=([node], [])))
+        self._builder.point(Element(name, {}, alone=True, breaks=name in _PARTING, origin=([node], [])))
 
     def _read_run(self, run: Any) -> None:
-        properties = _properties(run)
+        properties = properties_of(run)
         for child in run:
             name = local_name(child)
             if name in ("t", *_CHARACTERS):
@@ -107,7 +95,7 @@ class Paragraph:
                         self._change_format(properties)
                     self._builder.add(text)
             elif name == "fldChar":
-                self._read_field(child.get(f"{_WORD}fldCharType"), (properties, child))
+                self._read_field(child.get(f"{WORD}fldCharType"), (properties, child))
             elif name not in _DROPPED and name != "rPr":
                 if self._inside_code():
                     self._fields[-1].origin[0].append((properties, child))
@@ -148,15 +136,15 @@ class Paragraph:
 
     def _change_format(self, properties: Any | None) -> None:
         """End the stretch of text with a formatting of its own, if another one begins; None is the paragraph's own."""
-        if properties is None or _key(properties) == _key(self._base):
+        if properties is None or look(properties) == look(self._base):
             properties = None
-        elif self._format is not None and _key(self._format.origin) == _key(properties):
+        elif self._format is not None and look(self._format.origin) == look(properties):
             return
         if self._format is not None:
             self._builder.end(self._format)
             self._format = None
         if properties is not None:
-            self._format = Element(_name(properties), {}, may_be_empty=False, origin=properties)
+            self._format = Element(name_of(properties), {}, may_be_empty=False, origin=properties)
             self._builder.start(self._format)
 
     def fill(self, pieces: Sequence[Piece]) -> None:
@@ -164,10 +152,11 @@ class Paragraph:
         for child in list(self._node):
             if local_name(child) != "pPr":
                 self._node.remove(child)
+        set_direction(self._node, "".join(piece for piece in pieces if isinstance(piece, str)))
         stack, formats = [self._node], [self._base]
         for piece in _without_blanks_at_breaks(pieces):
             if isinstance(piece, str):
-                stack[-1].append(_text_run(piece, formats))
+                stack[-1].append(text_run(piece, formats))
             elif isinstance(piece.element.origin, tuple):
                 stack[-1].extend(_marks(piece))
             elif local_name(piece.element.origin) == "rPr":
@@ -222,7 +211,7 @@ def _opened(parent: Any, origin: Any) -> list[Any]:
         if local_name(child).endswith("Pr"):
             node.append(deepcopy(child))
     if local_name(origin) == "sdt":
-        return [node, lxml_etree().SubElement(node, f"{_WORD}sdtContent")]
+        return [node, lxml_etree().SubElement(node, f"{WORD}sdtContent")]
     return [node]
 
 
@@ -236,7 +225,7 @@ def _marks(tag: Tag) -> list[Any]:
 def _freed(node: Any) -> Any:
     """A node out of its tree; what was in a run gets a run of its own."""
     if isinstance(node, tuple):
-        return _run_of(*node)
+        return run_of(*node)
     if node.getparent() is not None:
         node.getparent().remove(node)
     return node
@@ -244,75 +233,26 @@ def _freed(node: Any) -> Any:
 
 def _is_note_mark(run: Any, properties: Any, text: str) -> bool:
     """Whether a run is a raised number with a link, as programs without notes write them."""
-    values = {local_name(item): item.get(f"{_WORD}val", "") for item in properties}
+    values = {local_name(item): item.get(f"{WORD}val", "") for item in properties}
     position = values.get("position", "")
     raised = values.get("vertAlign") == "superscript" or (position.isdecimal() and int(position) > 0)
     return raised and local_name(run.getparent()) == "hyperlink" and NOTE_MARK.fullmatch(text) is not None
-
-
-def _properties(run: Any) -> Any:
-    """The properties of a run; empty ones if it has none."""
-    found = next((child for child in run if local_name(child) == "rPr"), None)
-    return lxml_etree().Element(f"{_WORD}rPr") if found is None else found
 
 
 def _plainest(paragraph: Any) -> Any:
     """The properties that most characters have, among those that emphasise least."""
     counts: Counter[bytes] = Counter()
     known: dict[bytes, Any] = {}
-    for run in paragraph.iter(f"{_WORD}r"):
-        if next(run.iterancestors(f"{_WORD}p")) is not paragraph:
+    for run in paragraph.iter(f"{WORD}r"):
+        if next(run.iterancestors(f"{WORD}p")) is not paragraph:
             continue  # of a text box within the paragraph
-        properties = _properties(run)
-        length = sum(len((text.text or "").strip()) for text in run.iterchildren(f"{_WORD}t"))
+        properties = properties_of(run)
+        length = sum(len((text.text or "").strip()) for text in run.iterchildren(f"{WORD}t"))
         if length:
-            counts[_key(properties)] += length
-            known.setdefault(_key(properties), properties)
+            counts[look(properties)] += length
+            known.setdefault(look(properties), properties)
 
     def rank(key: bytes) -> tuple[int, int]:
         return sum(local_name(item) in _EMPHASIS for item in known[key]), -counts[key]
 
-    return known[min(counts, key=rank)] if counts else lxml_etree().Element(f"{_WORD}rPr")
-
-
-def _key(properties: Any) -> bytes:
-    """What makes two runs look alike."""
-    etree = lxml_etree()
-    return b"".join(
-        sorted(etree.tostring(item, method="c14n") for item in properties if local_name(item) not in _IGNORED)
-    )
-
-
-def _name(properties: Any) -> str:
-    """The properties by their names, as a report calls them."""
-    names = [local_name(item) for item in properties if local_name(item) not in _IGNORED]
-    return "+".join(names) or "plain"
-
-
-def _run_of(properties: Any, child: Any) -> Any:
-    """A run with one thing in it."""
-    run = lxml_etree().Element(f"{_WORD}r", nsmap=child.nsmap)
-    if len(properties):
-        run.append(deepcopy(properties))
-    run.append(child)
-    return run
-
-
-def _text_run(text: str, formats: Sequence[Any]) -> Any:
-    """A run of text; of several formattings around it the innermost counts, and the others where it says nothing."""
-    etree = lxml_etree()
-    run = etree.Element(f"{_WORD}r")
-    # The paragraph's own formatting is the first, and counts where there is no other.
-    items: dict[str, Any] = {}
-    for properties in reversed(formats[1:] or formats):
-        for item in properties:
-            if local_name(item) not in _IGNORED:
-                items.setdefault(item.tag, item)
-    if items:
-        new = etree.SubElement(run, f"{_WORD}rPr")
-        for item in sorted(items.values(), key=lambda item: _ORDER.get(local_name(item), len(_ORDER))):
-            new.append(deepcopy(item))
-    node = etree.SubElement(run, f"{_WORD}t")
-    node.text = printable(text)
-    node.set(_SPACE, "preserve")
-    return run
+    return known[min(counts, key=rank)] if counts else lxml_etree().Element(f"{WORD}rPr")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from enum import Enum
@@ -9,11 +10,11 @@ from typing import Any
 
 from weft.applications.arranging import Part, Piece, Tag
 from weft.applications.documents.inline import TextBuilder, trimmed
-from weft.applications.markup import NOT_XML, Element, Markup, MarkupBuilder, place_mark
+from weft.applications.markup import MARKS, NOT_XML, Element, Markup, MarkupBuilder, place_mark
 from weft.errors import FormatError, MissingExtraError, first_line
 
-LARGEST = 200_000_000
-"""Bytes of the largest document, unpacked, that is read."""
+# Where lxml says an error is; weft says it in its own way.
+_POSITION = re.compile(r", line \d+(, column \d+)?.*$")
 
 
 def lxml_etree() -> Any:
@@ -33,16 +34,15 @@ def parse_xml(data: bytes, name: str) -> Any:
         name: how messages call it.
 
     Raises:
-        FormatError: It is no well-formed XML, too large, or declares entities.
+        FormatError: It is no well-formed XML, or declares entities.
     """
     etree = lxml_etree()
-    if len(data) > LARGEST:
-        raise FormatError(name, None, f"the document has more than {LARGEST:,} bytes; split it.")
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
     try:
         tree = etree.fromstring(data, parser).getroottree()
     except etree.XMLSyntaxError as error:
-        raise FormatError(name, error.lineno, f"this is not well-formed XML: {first_line(error)}.") from error
+        why = _POSITION.sub("", first_line(error)).rstrip(".")
+        raise FormatError(name, error.lineno, f"this is not well-formed XML: {why}.") from error
     declared = tree.docinfo.internalDTD
     if declared is not None and next(declared.iterentities(), None) is not None:
         raise FormatError(name, None, "the document declares entities, which weft does not expand; write them out.")
@@ -104,6 +104,11 @@ class InlineContent:
         element.origin = item
         if element.breaking:
             builder.add(" ")
+        if element.stands_for:
+            builder.start(element)
+            builder.add(element.stands_for)
+            builder.end(element)
+            return
         if self._role_of(item) is Role.CODE:
             begun = place_mark(builder, element)
             if begun is not element:
@@ -166,7 +171,7 @@ def _nodes(tag: Tag, *, move: bool) -> list[Any]:
     origin = tag.element.origin
     marks = origin if isinstance(origin, tuple) else (origin,)
     if tag.part is Part.WHOLE:
-        return [_own(node, move=move) for node in marks]
+        return [_own(node, move=move) if move else _copy(node, tag.element) for node in marks]
     if tag.element.free:
         return [_own(marks[0 if tag.part is Part.OPEN else -1], move=move)]
     node = deepcopy(origin)
@@ -176,6 +181,16 @@ def _nodes(tag: Tag, *, move: bool) -> list[Any]:
         if tag.first or name not in ("id", "{http://www.w3.org/XML/1998/namespace}id"):
             node.set(name, value)
     return [node]
+
+
+def _copy(node: Any, element: Element) -> Any:
+    """A copy of a node without words and what is within it, but for marks of pairs: those have places of their own."""
+    copy = _own(node, move=False)
+    inner = {id(item.origin) for item in element.walk()}
+    for original, copied in list(zip(node.iter(), copy.iter(), strict=True)):
+        if local_name(original) in MARKS and id(original) not in inner and original is not node:
+            copied.getparent().remove(copied)
+    return copy
 
 
 def _own(node: Any, *, move: bool) -> Any:

@@ -21,10 +21,15 @@ from weft.applications.documents.trees import (
     xml_bytes,
 )
 from weft.applications.markup import Element
+from weft.applications.placeholders import PLACEHOLDER
 from weft.errors import FormatError
 
 # Elements around words; everything else among words stands for code.
 _AROUND = frozenset({"g", "pc", "mrk", "hi"})
+# Codes that have no partner, and attributes that say what they look like in the text.
+_LONE_CODES = frozenset({"ph", "x", "it"})
+_BREAKS = frozenset({"lb", "pb", "xlf:lb", "xlf:pb"})
+_DESCRIPTIONS = ("equiv-text", "disp", "equiv")
 # What a target says of itself before it is translated.
 _UNTRANSLATED = frozenset({"new", "needs-translation", "initial"})
 
@@ -36,7 +41,21 @@ def inline_codes() -> InlineContent:
 
 def _element_of(node: Any) -> Element:
     name = local_name(node) or "!--"
-    return Element(name, dict(node.attrib) if name != "!--" else {}, cuttable=name == "hi")
+    attributes = dict(node.attrib) if name != "!--" else {}
+    is_lone = name in _LONE_CODES
+    return Element(
+        name,
+        attributes,
+        cuttable=name == "hi",
+        breaks=is_lone and any(attributes.get(key) in _BREAKS for key in ("ctype", "type", "subType")),
+        stands_for=_placeholder(node) if is_lone else "",
+    )
+
+
+def _placeholder(node: Any) -> str:
+    """The placeholder that a code is or says it is, such as `{name}` or `%s`."""
+    written = ("".join(node.itertext()), *(node.get(name, "") for name in _DESCRIPTIONS))
+    return next((text.strip() for text in written if PLACEHOLDER.fullmatch(text.strip())), "")
 
 
 def _role_of(node: Any) -> Role:

@@ -31,10 +31,10 @@ def written(items, inside=frozenset()) -> str:
             continue
         elif item[1] is None:
             parts.append("![i](u)")
-        elif item[0] in inside or not (inner := written(item[1], inside | {item[0]}).strip()):
-            parts.append(inner if item[0] in inside else "")
-        else:
+        elif (inner := written(item[1], inside | {item[0]}).strip()) and item[0] not in inside:
             parts.append(f"{SIGNS[item[0]][0]}q {inner} q{SIGNS[item[0]][1]}")
+        else:
+            parts.append(inner)
     return " ".join(part for part in parts if part)
 
 

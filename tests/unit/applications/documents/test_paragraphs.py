@@ -49,7 +49,7 @@ def names(node: etree._Element) -> Counter[str]:
     [
         (run("a ") + run("c", "<w:b/>"), "x y", {(0, 1), (1, 0)}, [("x", ["b"]), (" y", [])]),
         # The formatting of the paragraph is the plainest one, not the most frequent.
-        (run("a ") + run("cccccccc", "<w:b/>"), "x y z", {(0, 0), (1, 1)}, [("x ", []), ("y", ["b"]), (" z", [])]),
+        (run("a ") + run("cccccccc", "<w:b/>"), "x y", {(0, 0), (1, 1)}, [("x ", []), ("y", ["b"])]),
         # Languages and proof marks do not part runs.
         (
             run("a", '<w:b/><w:lang w:val="de"/>') + run("b", "<w:b/>") + run(" c"),
@@ -81,6 +81,16 @@ def test_a_raised_number_with_a_link_is_no_word(raised):
     assert Paragraph(node).markup.text == "cake, good"
     translated(node, "Kuchen, gut", {(0, 0), (1, 1)})
     assert "".join(node.itertext()) == "Kuchen,1 gut"  # here words are split at blanks alone
+
+
+def test_text_from_right_to_left_says_so_and_back_again():
+    node = translated(paragraph(run("a ") + run("c", '<w:b/><w:sz w:val="30"/>')), "بيت كبير", {(0, 0), (1, 1)})
+    assert [etree.QName(item).localname for item in node[0]] == ["bidi", "jc"], "in the order of the schema"
+    [_, *runs] = node
+    found = [[etree.QName(item).localname for item in one.findall(f"{{{WORD}}}rPr/*")] for one in runs]
+    assert found == [["rtl"], ["b", "bCs", "sz", "szCs", "rtl"]]
+    translated(node, "a house", {(0, 0), (1, 1)})
+    assert etree.tostring(node).count(b"bidi") == etree.tostring(node).count(b"rtl") == 0
 
 
 pieces = st.sampled_from(

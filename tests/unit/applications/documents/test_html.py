@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import pytest
+from lxml import html
+
+from weft.applications.documents import project_document, read_document
+from weft.applications.labels import Listing
+from weft.applications.linked import LinkFile
+from weft.errors import FormatError
+
+PAGE = """<html><head><meta name="description" content="A bakery"></head><body title="page">
+<p>see <a href="u" title="old  market">the square</a> <img src="a.png" alt="Bread"></p>
+<input placeholder="name" aria-label="your name"><b translate="no" title="kept">x</b><p title=" ">end</p>
+</body></html>"""
+TEXTS = ["see the square", "x", "end"]
+ATTRIBUTES = ["A bakery", "page", "old market", "Bread", "name", "your name"]
+
+
+@pytest.fixture
+def projected(tmp_path):
+    def project(translation):
+        (tmp_path / "page.html").write_text(PAGE)
+        (tmp_path / "links").write_text("0-0 1-1 2-2\n" + "\n" * (len(translation) - 1))
+        report: list[bytes] = []
+        document = read_document(tmp_path / "page.html")
+        assert [segment.text for segment in document.segments] == TEXTS + ATTRIBUTES
+        written = project_document(
+            document, translation, LinkFile(tmp_path / "links"), listing=Listing(report.append, what="tags")
+        )
+        return html.fromstring(written), [line.decode().split("\t") for line in report]
+
+    return project
+
+
+def attributes(page):
+    names = ("content", "title", "alt", "placeholder", "aria-label")
+    return [node.get(name) for node in page.iter() for name in names if (node.get(name) or "").strip()]
+
+
+def test_attributes_that_people_read_are_segments(projected):
+    page, report = projected(["siehe den Platz", "x", "Ende", "B", 'S "1" <&>', "M", "Brot", "Name", "Ihr Name"])
+    assert attributes(page) == ["B", 'S "1" <&>', "M", "Brot", "Name", "Ihr Name", "kept"]
+    [link] = page.iter("a")
+    assert (link.text, link.get("title"), link.get("href")) == ("den Platz", "M", "u")
+    assert not [row for row in report if "attribute" in row[-1]]
+
+
+def test_a_translation_without_them_leaves_them_and_the_report_names_them(projected):
+    page, report = projected(["siehe den Platz", "x", "Ende"])
+    assert attributes(page) == ["A bakery", "page", "old  market", "Bread", "name", "your name", "kept"]
+    assert [link.text for link in page.iter("a")] == ["den Platz"]
+    rows = [row for row in report if "leaves out" in row[-1]]
+    assert [(row[1], row[4]) for row in rows] == list(
+        zip(["content", "title", "title", "alt", "placeholder", "aria-label"], ATTRIBUTES, strict=True)
+    )
+
+
+def test_a_translation_with_some_of_them_is_refused(projected):
+    with pytest.raises(FormatError, match="this has 9 segments, but the translation has 4"):
+        projected(["siehe den Platz", "x", "Ende", "B"])
+
+
+def test_a_page_says_which_way_its_text_runs(tmp_path):
+    (tmp_path / "page.html").write_text("<html><body><p>a</p></body></html>")
+    (tmp_path / "links").write_text("0-0\n")
+    document = read_document(tmp_path / "page.html")
+    (tmp_path / "page.html").write_bytes(project_document(document, ["بيت"], LinkFile(tmp_path / "links")))
+    assert '<html dir="rtl">' in (tmp_path / "page.html").read_text("utf-8")
+    document = read_document(tmp_path / "page.html")
+    assert b"<html>" in project_document(document, ["house"], LinkFile(tmp_path / "links"))
+
+
+def test_references_of_xhtml_are_characters(tmp_path):
+    doctype = '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "xhtml1-strict.dtd">'
+    page = f"{doctype}<html><body><p>caf&eacute;&nbsp;<b>a</b>&hellip; &unknown; &amp;</p></body></html>"
+    (tmp_path / "page.xhtml").write_text(page)
+    [segment] = read_document(tmp_path / "page.xhtml").segments
+    assert segment.text == "café\u00a0a… &"
+    assert [element.name for element in segment.markup.elements] == ["b", "!--"]
