@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import socket
+import subprocess
+import sys
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 
 SOURCE, TARGET = "Barack Obama besuchte Berlin", "Barack Obama visited Berlin"
@@ -61,3 +66,43 @@ def give_file(page, button: str, path: Path) -> None:
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name=button).click()
     chooser.value.set_files(path)
+
+
+def is_saved(page) -> None:
+    until(page, "document.getElementById('saved').textContent.startsWith('saved')")
+
+
+class Serving:
+    """`weft annotate` that can be killed and started again at the same address."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self.address = f"http://127.0.0.1:{self.port}"
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "weft", "annotate", str(self.folder), "--port", str(self.port)]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        said = ""
+        while "listening" not in said:
+            line = self.process.stderr.readline()
+            assert line, said
+            said += line
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        self.process.stderr.close()
+
+
+class QuietFiles(SimpleHTTPRequestHandler):
+    """A plain file server that says nothing."""
+
+    def log_message(self, *arguments: object) -> None:
+        """Say nothing."""

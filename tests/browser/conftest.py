@@ -53,14 +53,25 @@ def visit(chromium, tmp_path) -> Iterator[object]:
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     """The address of a running `weft serve`."""
-    command = [sys.executable, "-m", "weft", "serve", "--port", "0", "--max-words", "40", "--max-pairs", "7"]
+    options = ["--model", "weft-mini", "--model", "weft-nano", "--max-words", "40", "--max-pairs", "7"]
+    command = [
+        sys.executable,
+        "-m",
+        "weft",
+        "serve",
+        "--port",
+        "0",
+        *options,
+        "--allow-embedding",
+        "http://127.0.0.1:*",
+    ]
     running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     line = running.stderr.readline()
     address = re.search(r"http://[\w.]+:\d+", line)
     assert address, line
     yield address[0]
     running.terminate()
-    running.wait(timeout=30)
+    running.wait(timeout=120)
 
 
 @pytest.fixture

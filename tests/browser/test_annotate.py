@@ -1,53 +1,22 @@
-"""Making gold in a real browser: a project on disk, keys, states, two annotators, and a server that is killed."""
+"""Making gold in a real browser: a project on disk, keys, states, filters, tabs, and a server that is killed."""
 
 from __future__ import annotations
 
-import os
-import random
 import re
-import signal
-import socket
-import subprocess
-import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from nltk.metrics.agreement import AnnotationTask
 
-from desk import links, saved, until, word
-from weft import Link, read_gold, read_links, score
+from desk import Serving, give_file, is_saved, links, until, word
+from weft import Link
 from weft.annotation.importing import create_from_files
 from weft.annotation.project import Project
-from weft.annotation.record import Annotation, State
-from weft.types import GoldAlignment
+from weft.text.links import format_links
+from weft.types import Alignment
 
 PAIRS = ["das ist ein Haus ||| this is a house", "", *[f"wir sehen {k} Katzen ||| we see {k} cats" for k in range(8)]]
-
-
-class Serving:
-    """`weft annotate` that can be killed and started again at the same address."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
-        self.address = f"http://127.0.0.1:{self.port}"
-        self.start()
-
-    def start(self) -> None:
-        command = [sys.executable, "-m", "weft", "annotate", str(self.folder), "--port", str(self.port)]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        said = ""
-        while "listening" not in said:
-            line = self.process.stderr.readline()
-            assert line, said
-            said += line
-
-    def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-        self.process.stderr.close()
 
 
 @pytest.fixture(scope="module")
@@ -84,10 +53,6 @@ def sit_down(visit, serving, project):
     return opened
 
 
-def is_saved(page) -> None:
-    until(page, "document.getElementById('saved').textContent.startsWith('saved')")
-
-
 def test_a_file_becomes_a_project_and_a_name_is_asked_for(visit, serving):
     page = visit(serving.address)
     page.wait_for_selector("#examples", state="attached")
@@ -103,8 +68,56 @@ def test_a_file_becomes_a_project_and_a_name_is_asked_for(visit, serving):
     assert (serving.folder / "pairs" / "project.json").exists()
 
 
+def leave_unsent(page, serving, visit) -> None:
+    """A link that only the browser has: the server is gone, and the tab is closed."""
+    serving.kill()
+    word(page, "source", 1).click()
+    word(page, "target", 3).click()
+    until(page, "document.getElementById('saved').textContent.includes('does not answer')")
+    page.close()
+    visit.complaints.clear()
+
+
+def test_what_waits_for_one_project_never_goes_to_another_of_its_name(visit, tmp_path):
+    for place, line in (("here", PAIRS[0]), ("there", "das war ein Garten ||| this was a garden")):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "pairs.txt").write_text(f"{line}\n{line}\n")
+        create_from_files(tmp_path / place / "gold", [tmp_path / place / "pairs.txt"])
+    running = Serving(tmp_path / "here" / "gold")
+    page = visit(f"{running.address}/?project=gold&annotator=Ann")
+    page.wait_for_selector(".picture .word")
+    context = page.context
+    leave_unsent(page, running, visit)
+    for place, expected in (("there", {}), ("here", {(1, 3)})):
+        running.folder = tmp_path / place / "gold"
+        running.start()
+        page = context.new_page()
+        page.goto(f"{running.address}/?project=gold&annotator=Ann")
+        page.wait_for_selector(".picture .word")
+        is_saved(page)
+        said = Project.read(running.folder).annotations.get("Ann", {})
+        assert {cell for each in said.values() for cell in each.alignment.pairs} >= set(expected)
+        assert bool(said) == bool(expected)
+        page.close()
+        running.kill()
+
+
+def test_what_was_said_under_another_name_is_sent_too(sit_down, serving, project, visit):
+    page = sit_down("adjudicated")
+    context = page.context
+    leave_unsent(page, serving, visit)
+    serving.start()
+    sit_down("Cleo", page=context.new_page())
+    deadline = time.monotonic() + 30
+    while "adjudicated" not in Project.read(project).annotations:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert (1, 3) in Project.read(project).annotations["adjudicated"][0].alignment.pairs
+
+
 def test_keys_alone_make_gold(sit_down, project):
     page = sit_down()
+    until(page, "document.getElementById('status').textContent.startsWith('10 of 10')")
     page.keyboard.press("w")
     # A group: two source words with two target words, in seven keys.
     for key in ("Space", "ArrowRight", "Space", "ArrowDown", "ArrowRight", "Space", "ArrowRight", "Space"):
@@ -120,7 +133,7 @@ def test_keys_alone_make_gold(sit_down, project):
     assert [link for link in links(page) if link.startswith("3")] == ["3p3"]
     page.keyboard.press("c")
     page.keyboard.type("ein Haus?")
-    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
     page.keyboard.press("d")
     until(page, "document.getElementById('place').textContent === '3 of 10'")  # the second line holds no pair
     page.keyboard.press("o")
@@ -150,11 +163,68 @@ def test_filters_order_list_and_guidelines(sit_down):
     page.get_by_role("button", name="Next pair").click()
     assert page.locator("#place").inner_text() == "1 of 10"
     page.get_by_label("Which pairs").select_option("all")
+    page.get_by_label("Order").click()  # with the mouse: the letters belong to the pairs again afterwards
+    page.keyboard.press("Escape")
+    page.locator("h1").click()
     page.get_by_label("Order").select_option("score")
+    assert page.evaluate("document.activeElement.tagName") != "SELECT"
     scores = page.evaluate("[...document.querySelectorAll('.pairlist li')].map((item) => Number(item.value))")
     assert sorted(scores) == list(range(1, 11))
+    guidelines, card = page.locator("#guidelines pre"), page.locator(".card")
+    assert guidelines.inner_text() == "Link articles."
+    assert guidelines.bounding_box()["x"] > card.bounding_box()["x"] + card.bounding_box()["width"]
     page.locator("#guidelines summary").click()
-    assert page.locator("#guidelines pre").inner_text() == "Link articles."
+    page.reload()
+    page.wait_for_selector(".picture .word")
+    assert not guidelines.is_visible()
+
+
+def test_filters_by_score_and_by_disagreement(sit_down, project):
+    links = [0.9, 0.9, 0.2, 0.9, 0.4, *[0.9] * 5]
+    suggested = [Alignment((Link(0, 0, each),), each) for each in links]
+    (project / "suggestions.jsonl").write_text("".join(format_links(suggested, "jsonl")))
+    page = sit_down()
+    page.get_by_text("List of the pairs").click()
+
+    def listed(filter: str) -> list[int]:
+        page.get_by_label("Which pairs").select_option(filter)
+        return [int(item.get_attribute("value")) for item in page.locator(".desk details .pairlist li").all()]
+
+    assert listed("low") == [3, 5]
+    assert "2 shown" in page.locator(".desk .count").inner_text()
+    page.get_by_label("Highest score").fill("0.3")
+    assert listed("low") == [3]
+    assert listed("gold") == []
+    (project.parent / "gold.talp").write_text("0-0\n\n0-1\n0p0\n" + "0-0\n" * 6)
+    give_file(page, "Load gold", project.parent / "gold.talp")
+    page.wait_for_selector("table.totals")
+    assert listed("gold") == [3, 4]
+    assert not page.get_by_label("Highest score").is_visible()
+
+
+def test_the_page_says_how_many_pairs_are_confirmed(sit_down):
+    page = sit_down()
+    confirmed = page.locator(".confirmed")
+    assert confirmed.inner_text() == "0 pairs are confirmed: the gold that weft train takes."
+    until(page, "document.getElementById('status').textContent.startsWith('10 of 10')")
+    page.keyboard.press("d")
+    page.keyboard.press("d")
+    until(page, "document.querySelector('.confirmed').textContent.startsWith('2 pairs are confirmed')")
+    page.keyboard.press("k")
+    page.keyboard.press("o")
+    until(page, "document.querySelector('.confirmed').textContent.startsWith('1 pair is confirmed')")
+
+
+def test_nobody_is_lost_who_gives_no_name(visit, serving, project):
+    page = visit(f"{serving.address}/?project={project.name}")
+    page.get_by_role("textbox", name="Your name").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Give a name").click()
+    page.get_by_role("textbox", name="Your name").fill("Ann")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".picture .word")
+    assert not page.locator("#banner").is_visible()
+    assert not page.get_by_role("button", name="Start anew").is_visible()
 
 
 def test_tabs_see_each_other_and_conflicts_are_asked_about(sit_down, project, visit):
@@ -198,153 +268,3 @@ def test_a_server_that_is_killed_loses_nothing(sit_down, serving, project, visit
     assert {(0, 3), (1, 3)} <= Project.read(project).annotations["Ann"][0].alignment.pairs
     assert {"0-3", "1-3"} <= set(links(page))
     visit.complaints.clear()
-
-
-def simulate(project: Path) -> None:
-    """Two annotators who differ now and then."""
-    opened = Project.open(project)
-    draw = random.Random(3)
-    for number, entry in enumerate(opened.pairs):
-        if entry.problem:
-            continue
-        cells = [Link(k, k, None, draw.random() < 0.8) for k in range(4)]
-        opened.put("Ann", number, Annotation(tuple(cells), State.DONE))
-        changed = cells if draw.random() < 0.5 else [*cells[:3], Link(0, 3)]
-        opened.put("Ben", number, Annotation(tuple(sorted(changed)), State.DONE))
-    opened.close()
-
-
-def test_two_annotators_their_agreement_and_the_settled_gold(visit, tmp_path, serving):
-    folder = tmp_path / "two"
-    create_from_files(folder, [serving.folder / "pairs.txt"])
-    simulate(folder)
-    running = Serving(folder)
-    try:
-        page = visit(f"{running.address}/?project=two&annotator=Cleo")
-        page.wait_for_selector(".picture .word")
-        page.get_by_role("button", name="Compare").click()
-        page.wait_for_selector(".agreement")
-        shown = page.locator(".agreement dd").all_inner_texts()
-        project = Project.read(folder)
-        rows = [
-            (name, f"{number} {i} {j}", str((i, j) in said[number].alignment.pairs))
-            for name, said in project.annotations.items()
-            for number in said
-            for i in range(4)
-            for j in range(4)
-        ]
-        kappa = AnnotationTask(data=rows).kappa()
-        assert shown[2].startswith(f"{kappa:.3f} [")
-        page.get_by_role("button", name=re.compile("Settle")).click()
-        page.wait_for_selector("#beside .k-b, #beside .k-a", state="attached")
-        assert "adjudicated" in page.locator("#title").inner_text()
-        expected = {}
-        takes = 0
-        while True:
-            number = int(page.locator("#place").inner_text().split()[0]) - 1
-            which = ("q", "Ann") if takes % 2 else ("e", "Ben")
-            page.keyboard.press(which[0])
-            page.keyboard.press("d")
-            expected[number] = project.annotations[which[1]][number].alignment
-            takes += 1
-            if page.locator("#status").inner_text() == "No pair is left to do.":
-                break
-        is_saved(page)
-        (tmp_path / "gold.talp").write_text(saved(page, "Save the project's gold as talp"))
-    finally:
-        running.kill()
-    agreed = {number: said.alignment for number, said in project.annotations["Ann"].items()}
-    whole = [{**agreed, **expected}.get(number) for number in range(10)]
-    truth = list(read_gold(tmp_path / "gold.talp", base=0))
-    assert [gold == GoldAlignment.of(each.links) for gold, each in zip(truth, whole, strict=True) if each] == [True] * 9
-    assert score(truth, list(read_links(tmp_path / "gold.talp"))).rates.aer == 0
-
-
-# For a long run: WEFT_ANNOTATED_PAIRS=500 WEFT_SERVER_KILLS=20 pytest tests/browser/test_annotate.py -k killed_again
-ANNOTATED = int(os.environ.get("WEFT_ANNOTATED_PAIRS", "12"))
-KILLS = int(os.environ.get("WEFT_SERVER_KILLS", "2"))
-
-
-class Annotator:
-    """Somebody who annotates by keyboard, whose tabs are closed and whose server is killed at random."""
-
-    def __init__(self, page, serving: Serving, draw: random.Random) -> None:
-        self.page, self.serving, self.draw = page, serving, draw
-        self.said: dict[int, set[str]] = {}
-
-    def sit_down(self) -> None:
-        self.page.goto(f"{self.serving.address}/?project={self.serving.folder.name}&annotator=Ann")
-        self.page.wait_for_selector(".picture .word")
-
-    def annotate(self) -> None:
-        """Toggle a link or a group in one pair, and confirm it."""
-        page = self.page
-        number = int(page.locator("#place").inner_text().split()[0]) - 1
-        page.keyboard.press("w")
-        for _ in range(self.draw.randrange(3)):
-            page.keyboard.press("ArrowRight")
-        group = self.draw.random() < 0.4
-        for key in ["Space", "ArrowRight", "Space"] if group else ["Space"]:
-            page.keyboard.press(key)
-        page.keyboard.press("ArrowDown")
-        for _ in range(self.draw.randrange(3)):
-            page.keyboard.press("ArrowRight")
-        page.keyboard.press("Enter")
-        if self.draw.random() < 0.3:
-            page.keyboard.press("2")
-        self.said[number] = set(links(page))
-        page.keyboard.press("d")
-
-    def change_tabs(self) -> None:
-        context = self.page.context
-        self.page.close()
-        self.page = context.new_page()
-        self.sit_down()
-
-    def check_files(self) -> None:
-        """The files are valid right after a kill; what is not in them waits in the browser."""
-        Project.read(self.serving.folder)
-
-
-def test_a_server_that_is_killed_again_and_again_loses_nothing(visit, tmp_path):
-    lines = [f"eins zwei drei vier fünf {k} ||| one two three four five {k}\n" for k in range(ANNOTATED)]
-    (tmp_path / "pairs.txt").write_text("".join(lines))
-    (tmp_path / "links").write_text("0-0 1-1 2-2 3-3\n" * ANNOTATED)
-    create_from_files(tmp_path / "long", [tmp_path / "pairs.txt"], tmp_path / "links")
-    serving = Serving(tmp_path / "long")
-    draw = random.Random(ANNOTATED)
-    kills = set(draw.sample(range(1, ANNOTATED - 3), KILLS))
-    somebody = Annotator(visit("about:blank"), serving, draw)
-    try:
-        somebody.sit_down()
-        down_for = 0
-        while len(somebody.said) < ANNOTATED:
-            before = len(somebody.said)
-            somebody.annotate()
-            if len(somebody.said) == before:
-                break
-            if before in kills:
-                serving.kill()
-                somebody.check_files()
-                down_for = draw.randrange(1, 4)
-            elif down_for:
-                down_for -= 1
-            if serving.process.poll() is not None and not down_for:
-                serving.start()
-            if serving.process.poll() is None and draw.random() < 0.08:
-                somebody.change_tabs()
-        if serving.process.poll() is not None:
-            serving.start()
-        is_saved(somebody.page)
-        until(somebody.page, f"document.querySelector('.desk progress').value === {ANNOTATED}")
-    finally:
-        serving.kill()
-    kept = Project.read(serving.folder).annotations["Ann"]
-    spelt = {
-        number: {f"{link.source}{'-' if link.sure else 'p'}{link.target}" for link in each.links}
-        for number, each in kept.items()
-        if each.state is State.DONE
-    }
-    assert spelt == somebody.said
-    assert len(spelt) == ANNOTATED
-    visit.complaints.clear()  # Chromium notes every request to a server that is not there

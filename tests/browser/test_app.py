@@ -89,7 +89,7 @@ def test_saved_gold_is_read_by_weft_and_comes_back(app, tmp_path):
     [pair] = read_pairs(tmp_path / "gold.jsonl")
     assert " ".join(pair.source) == SOURCE
     app.get_by_role("button", name="Start anew").click()
-    assert app.locator("#canvas .word").count() == 0
+    until(app, "!document.querySelector('#canvas .word')")
     give_file(app, "Open pairs", tmp_path / "gold.jsonl")
     app.wait_for_selector(".picture .link", state="attached")
     assert links(app) == drawn
@@ -145,7 +145,7 @@ def test_dropped_files_are_told_apart_by_content(app, visit):
         )
 
     drop("a b ||| c d\n")
-    app.wait_for_selector('.source .word:has-text("a")')
+    until(app, "document.querySelector('.source')?.textContent === 'ab' && document.querySelector('.target .word')")
     drop("1-1 2p2\n")
     app.wait_for_selector("table.totals")  # counted from 1: 2 is the length of both sides
     drop("0-0\n0-0\n")
@@ -194,7 +194,7 @@ def test_the_threshold_makes_links_come_and_go(app):
     counts = []
     for place in (30, 100):
         app.get_by_label("Threshold").fill(str(place))
-        app.wait_for_timeout(400)
+        until(app, "!document.querySelector('.card.busy')")
         counts.append(len(links(app)))
     assert counts[0] > counts[1]
     app.get_by_label("Method").select_option("argmax")

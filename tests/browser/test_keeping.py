@@ -101,10 +101,18 @@ def test_what_was_there_before_is_in_the_list(thirty, tmp_path):
     drawn = links(thirty)
     thirty.get_by_role("button", name="Start anew").click()
     until(thirty, "!document.querySelector('#canvas .word')")
+    thirty.get_by_role("button", name="Start anew").click()  # what is new already is not made a second time
+    until(thirty, "document.getElementById('status').textContent === 'This is a new work already.'")
     give_file(thirty, "Open pairs", file_of(tmp_path, ["a ||| b", "c ||| d"], "other.txt"))
     until(thirty, "document.getElementById('place').textContent === '1 of 2'")
     thirty.get_by_role("button", name="Works").click()
     until(thirty, "document.querySelectorAll('.works li').length === 4")
+    listed = thirty.locator(".works li span").all_inner_texts()
+    assert [about.split(" · ")[0] for about in listed[1:]] == [
+        "empty",
+        "30 pairs",
+        "“Ieri am citit o carte foarte bună.”",
+    ]
     thirty.get_by_role("button", name="pairs.txt", exact=True).click()
     until(thirty, "document.getElementById('place').textContent === '2 of 30'")
     assert links(thirty) == drawn

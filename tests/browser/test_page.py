@@ -332,19 +332,20 @@ def test_side_by_side_both_systems_are_cut_into_the_same_bands(show):
     assert bands[0] == bands[1]
 
 
-def test_print_holds_every_pair_and_the_legend(show, tmp_path):
-    """On paper: 300 pairs, of which the screen shows about ten."""
-    pairs = [(f"erster{number} Satz {number} ist da", f"first{number} sentence is here") for number in range(300)]
+@pytest.mark.parametrize("count", [300, pytest.param(2000, marks=pytest.mark.exhaustive)])
+def test_print_holds_every_pair_and_the_legend(show, tmp_path, count):
+    """On paper: all pairs, of which the screen shows about ten."""
+    pairs = [(f"erster{number} Satz {number} ist da", f"first{number} sentence is here") for number in range(count)]
     page = show(one_system(*pairs, (" ".join(["wort"] * 60), " ".join(["word"] * 60))))
     page.pdf(path=tmp_path / "page.pdf", format="A4")
     if shutil.which("pdftotext") is None:
         pytest.skip("pdftotext is not installed")
     text = subprocess.run(["pdftotext", "-layout", tmp_path / "page.pdf", "-"], capture_output=True, text=True).stdout
     sheets = text.split("\f")[:-1]
-    assert all(f"first{number} " in text for number in range(300))
+    assert all(f"first{number} " in text for number in range(count))
     assert "linked" in sheets[0]
     assert all("first" in sheet or "word" in sheet for sheet in sheets)
-    assert len(sheets) < 301 / 4
+    assert len(sheets) < count / 4
     assert text.count("word") >= 60  # a long pair wraps instead of running off the paper
     assert page.locator("article:has(.picture)").count() < 60  # and afterwards the page is as it was
 

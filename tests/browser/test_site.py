@@ -7,12 +7,12 @@ import json
 import threading
 from collections.abc import Iterator
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from desk import shared
+from desk import QuietFiles, shared
 from weft import Aligner
 from weft.errors import WeftError
 from weft.viewing.site import runtime_files, write_site
@@ -25,16 +25,11 @@ ALIGN = """async (pairs) => {
 PATIENCE = 60_000  # a browser compiles 14 MB of WebAssembly first, whatever else the machine does
 
 
-class _Files(SimpleHTTPRequestHandler):
-    def log_message(self, *arguments: object) -> None:
-        """Say nothing."""
-
-
 class _Host:
     """A static host that can be switched off."""
 
     def __init__(self, folder: Path) -> None:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Files, directory=str(folder)))
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietFiles, directory=str(folder)))
         self._server.daemon_threads = True
         self._server.handle_error = lambda *arguments: None  # a page that is closed hangs up
         self.address = f"http://127.0.0.1:{self._server.server_address[1]}/sub/"
@@ -93,6 +88,7 @@ def test_works_without_a_network_after_the_first_visit(visit, folder):
 
 def test_a_shared_link_opens_with_its_pair(visit, host):
     page = visit(host)
+    page.locator(LINK).first.wait_for(state="attached", timeout=PATIENCE)
     page.locator("#source").fill("Guten Morgen")
     page.locator("#target").fill("Good morning")
     page.locator("#facts", has_text="2 links").wait_for(timeout=PATIENCE)

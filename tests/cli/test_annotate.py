@@ -7,7 +7,10 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
+
+import pytest
 
 from processes import interruptible
 from weft.annotation.project import Project
@@ -24,7 +27,7 @@ def test_a_project_is_made_of_files_and_served(tmp_path):
     done = run(
         tmp_path / "work", "--pairs", tmp_path / "pairs.txt", "--links", tmp_path / "first.links", "--only-create"
     )
-    assert done.stderr == f"weft: {tmp_path / 'work'} is a project of 2 pairs. 1 lines hold no pair.\n"
+    assert done.stderr == f"weft: {tmp_path / 'work'} is a project of 2 pairs. Lines without a pair: 1.\n"
     assert [len(each) for each in Project.read(tmp_path / "work").suggestions] == [2, 0, 1]
     command = [sys.executable, "-m", "weft", "annotate", str(tmp_path / "work"), "--port", "0"]
     server = interruptible(command, stderr=subprocess.PIPE, text=True)
@@ -39,11 +42,39 @@ def test_a_project_is_made_of_files_and_served(tmp_path):
         assert (refused.returncode, "open in another weft" in refused.stderr) == (2, True)
     finally:
         server.terminate()
-        server.wait(timeout=30)
+        server.wait(timeout=120)
         server.stderr.close()
     # Told to stop, it wrote the plain files.
     line = Path(tmp_path / "work" / "annotations" / "Ann.jsonl").read_text().splitlines()[0]
     assert json.loads(line)["links"] == [[0, 0]]
+
+
+def test_raw_text_in_named_columns_is_split_into_words(weft, tmp_path):
+    (tmp_path / "pairs.tsv").write_text("7\tL'homme est venu.\tThe man came.\n", encoding="utf-8")
+    text = ("--raw", "--source-language", "fr", "--columns", "id,source,target")
+    done = weft("annotate", tmp_path / "work", "--pairs", tmp_path / "pairs.tsv", "--only-create", *text)
+    assert done.stderr == f"weft: {tmp_path / 'work'} is a project of 1 pair.\n"
+    [entry] = Project.read(tmp_path / "work").pairs
+    assert entry.pair == (("L'", "homme", "est", "venu", "."), ("The", "man", "came", "."))
+    refused = weft("annotate", tmp_path / "work", "--raw")
+    assert (refused.returncode, "go with --pairs" in refused.stderr) == (2, True)
+
+
+def test_a_team_needs_a_token(tmp_path):
+    command = [sys.executable, "-m", "weft", "annotate", str(tmp_path), "--port", "0", "--token", "s3cret"]
+    server = interruptible(command, stderr=subprocess.PIPE, text=True)
+    try:
+        said = server.stderr.readline() + server.stderr.readline()
+        address = re.search(r"http://\S+", said)[0]
+        with pytest.raises(HTTPError, match="401"):
+            urlopen(f"{address}/api/projects", timeout=60)
+        signed = Request(f"{address}/api/projects", headers={"Authorization": "Bearer s3cret"})
+        with urlopen(signed, timeout=60) as answer:
+            assert json.load(answer) == {"available": True, "can_create": True, "projects": []}
+    finally:
+        server.terminate()
+        server.wait(timeout=120)
+        server.stderr.close()
 
 
 def test_what_makes_no_sense_is_refused(tmp_path):

@@ -12,7 +12,10 @@ from urllib.request import Request, urlopen
 import pytest
 
 from processes import interruptible
+from weft.annotation.project import create_project
+from weft.annotation.sentences import ProjectPair
 from weft.errors import install_command
+from weft.types import SentencePair
 
 
 @pytest.fixture
@@ -55,7 +58,7 @@ def test_it_listens_on_loopback_answers_and_stops(started, tiny_bert):
     with urlopen(f"{address}/api/models", timeout=60) as models:
         assert str(tiny_bert) not in models.read().decode()
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) in (0, 130, -signal.SIGINT)
+    assert process.wait(timeout=120) in (0, 130, -signal.SIGINT)
     assert "Traceback" not in process.stderr.read()
 
 
@@ -64,6 +67,18 @@ def test_other_addresses_come_with_a_warning(started):
     assert "weft: 0.0.0.0 can be reached from other machines, and there is no password" in said
     assert address.startswith("http://localhost:")
     assert post(address, source="a", target="a")["alignments"][0]["links"][0][:2] == [0, 0]
+
+
+def test_a_folder_of_projects_is_served(started, tmp_path):
+    create_project(tmp_path / "one", [ProjectPair(SentencePair(("ja",), ("yes",)))])
+    create_project(tmp_path / "two", [ProjectPair(SentencePair(("gut",), ("good",)))] * 2)
+    _, _, address = started("--project", tmp_path)
+    with urlopen(f"{address}/api/projects", timeout=60) as answer:
+        found = json.load(answer)
+    assert (found["can_create"], [(each["name"], each["pairs"]) for each in found["projects"]]) == (
+        True,
+        [("one", 1), ("two", 2)],
+    )
 
 
 def test_a_taken_port_is_one_sentence(weft):
@@ -99,4 +114,4 @@ def test_the_extra_is_named_where_it_is_missing():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr == f"weft: the web app needs an optional part of weft: {install_command('serve')}.\n"
+    assert done.stderr == f"weft: The web app needs an optional part of weft: {install_command('serve')}.\n"

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from http.client import HTTPConnection, HTTPResponse
 
+import psutil
 import pytest
 
 PAIR = json.dumps({"source": "das ist gut", "target": "that is good"}).encode()
@@ -32,7 +33,7 @@ class Server:
         self.host, self.port = match[1], int(match[2])
 
     def ask(self, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[HTTPResponse, bytes]:
-        connection = HTTPConnection(self.host, self.port, timeout=60)
+        connection = HTTPConnection(self.host, self.port, timeout=300)
         connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
         response = connection.getresponse()
         content = response.read()
@@ -46,9 +47,13 @@ class Server:
     def waiting(self) -> int:
         return int(json.loads(self.ask("GET", "/health")[1])["waiting"])
 
+    def busy(self) -> float:
+        """Seconds of a processor so far: how long something takes depends on who else works on the machine."""
+        return sum(psutil.Process(self.process.pid).cpu_times()[:2])
+
     def stop(self) -> None:
         self.process.terminate()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=120)
         assert self.process.stderr is not None
         self.process.stderr.close()
 
@@ -67,7 +72,7 @@ def guarded() -> Iterator[Server]:
 @pytest.fixture(scope="module")
 def open_() -> Iterator[Server]:
     """On every address, without a token."""
-    server = Server("--host", "0.0.0.0")
+    server = Server("--host", "0.0.0.0", "--max-seconds", 300)  # the machine may be busy with other work
     yield server
     server.stop()
 
@@ -131,7 +136,7 @@ def test_idle_connections_lock_nobody_out(open_):
     idle = []
     try:
         for _ in range(400):
-            idle.append(socket.create_connection(("127.0.0.1", open_.port), timeout=10))
+            idle.append(socket.create_connection(("127.0.0.1", open_.port), timeout=60))
         for connection in idle[-100:]:
             connection.sendall(b"GET / HTTP/1.1\r\nHost: ")  # never becomes a request
         assert [open_.align()[0] for _ in range(3)] == [200, 200, 200]
@@ -141,7 +146,7 @@ def test_idle_connections_lock_nobody_out(open_):
 
 
 def test_what_is_no_http_is_refused_in_json(open_):
-    with socket.create_connection(("127.0.0.1", open_.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", open_.port), timeout=60) as connection:
         connection.sendall(b"hello there\r\n\r\n")
         answer = b"".join(iter(lambda: connection.recv(4096), b""))
     assert answer.startswith(b"HTTP/1.1 400 ")
@@ -161,15 +166,14 @@ def test_what_nobody_waits_for_is_not_computed(open_):
         head += f"\r\nContent-Length: {len(body)}"
         connection.sendall(f"{head}\r\n\r\n".encode() + body)
         while open_.waiting() == 0:
-            assert time.monotonic() - started < 30
-        left = time.monotonic()
+            assert time.monotonic() - started < 120
+        left = open_.busy()
     while open_.waiting():
-        assert time.monotonic() - left < 30
+        assert time.monotonic() - started < 240
         time.sleep(0.02)
-    abandoned = time.monotonic() - left
-    begun = time.monotonic()
+    begun = open_.busy()
     assert open_.ask("POST", "/api/align", body, **JSON)[0].status == 200
-    assert abandoned < (time.monotonic() - begun) / 3
+    assert begun - left < (open_.busy() - begun) / 3
 
 
 def test_memory_does_not_grow_with_what_strangers_send(open_):
@@ -185,4 +189,8 @@ def test_memory_does_not_grow_with_what_strangers_send(open_):
         words = " ".join(f"{number}x{word}" for word in range(180))
         body = json.dumps({"source": words, "target": words}).encode()
         assert open_.ask("POST", "/api/align", body, **JSON)[0].status == 200
-    assert megabytes() < 300
+    # The library for optimal transport takes 190 MB; torch, which it would load too, takes 150 more.
+    for method, most in (("match", 300), ("entmax", 300), ("ot", 450)):
+        body = json.dumps({"source": "das ist gut", "target": "that is good", "method": method}).encode()
+        assert open_.ask("POST", "/api/align", body, **JSON)[0].status == 200
+        assert megabytes() < most

@@ -14,7 +14,7 @@ from weft.text.gold import GoldFile
 from weft.text.json_objects import parse_json_object
 from weft.text.lines import FilePath, display_name, read_lines
 from weft.text.links import links_of_record, recognised_links
-from weft.text.pairs import NOTHING, read_pairs
+from weft.text.pairs import NOTHING, PairReader
 from weft.types import Alignment, SentencePair
 
 
@@ -33,13 +33,19 @@ class Imported:
     base: int = 0
 
 
-def read_files(paths: Sequence[FilePath], known: Sequence[SentencePair] | None = None) -> Imported:
+def read_files(
+    paths: Sequence[FilePath],
+    known: Sequence[SentencePair] | None = None,
+    *,
+    reader: PairReader = PairReader(),  # noqa: B008 - it is frozen
+) -> Imported:
     """Read one file, or a source and a target file.
 
     Args:
         paths: pairs in any format, links in any format, JSONL with both, or two parallel files of sentences.
         known: the pairs that links belong to. With them a file of links is checked, and it is found out whether it
             counts from 0 or 1.
+        reader: how pairs are read.
 
     Raises:
         SettingError: there are more than two files, or none.
@@ -57,7 +63,7 @@ def read_files(paths: Sequence[FilePath], known: Sequence[SentencePair] | None =
 
     pairs = [
         ProjectPair(pair, problems.get(number, "") if pair == NOTHING else "")
-        for number, pair in enumerate(read_pairs(*paths, on_error=note), start=1)
+        for number, pair in enumerate(reader.pairs(*paths, on_error=note), start=1)
     ]
     if not any(entry.pair != NOTHING for entry in pairs):
         raise SettingError(
@@ -113,7 +119,11 @@ def _links_of_line(line: bytes, pair: SentencePair) -> Alignment | None:
 
 
 def create_from_files(
-    folder: str | PathLike[str], paths: Sequence[FilePath], links: FilePath | None = None
+    folder: str | PathLike[str],
+    paths: Sequence[FilePath],
+    links: FilePath | None = None,
+    *,
+    reader: PairReader = PairReader(),  # noqa: B008 - it is frozen
 ) -> tuple[int, int]:
     """Make a project of files.
 
@@ -121,11 +131,12 @@ def create_from_files(
         folder: where it will lie.
         paths: a file of pairs, or a source and a target file.
         links: links to begin with, one line for each line of the pairs.
+        reader: how pairs are read.
 
     Returns:
         How many lines hold a pair, and how many hold none.
     """
-    found = read_files(paths)
+    found = read_files(paths, reader=reader)
     if not found.pairs:
         raise SettingError(f"{display_name(paths[0])} holds links; give the sentence pairs.")
     suggestions = found.links

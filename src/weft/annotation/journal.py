@@ -46,8 +46,8 @@ class Journal:
     def clear(self) -> None:
         """Forget all entries; what they say must be in other files by now."""
         os.ftruncate(self._file, 0)
+        self._length = self.entries = 0  # whatever comes next: the file is empty
         os.fsync(self._file)
-        self._length = self.entries = 0
 
     def close(self) -> None:
         """Close the file."""

@@ -20,7 +20,8 @@ import logging
 import os
 import shutil
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from weft.annotation.names import annotator_name
 from weft.annotation.record import LONGEST_COMMENT, Annotation, check_links, read_line, written_line
 from weft.annotation.sentences import ProjectPair, read_project_pairs, written_pair
 from weft.errors import FormatError, SettingError, WeftError
-from weft.text.files import write_whole
+from weft.text.files import checksum, write_whole
 from weft.text.json_objects import read_json_object
 from weft.text.lines import decode, read_lines
 from weft.text.links import format_links, read_links
@@ -71,6 +72,7 @@ class Project:
         self.suggestions = _read_suggestions(folder / "suggestions.jsonl", len(self.pairs))
         self.annotations: dict[str, dict[int, Annotation]] = {}
         self.revision = 0
+        self._gold: tuple[Mapping[str, Mapping[int, Annotation]], Mapping[int, Alignment]] = ({}, {})
         self._changed: set[str] = set()
         self._journal: Journal | None = None
         self._guard = threading.RLock()
@@ -104,11 +106,26 @@ class Project:
             project._held = held.pop_all()
         return project
 
+    @cached_property
+    def key(self) -> str:
+        """Tells projects apart that have the same name: browsers keep for this one alone what they could not send."""
+        return checksum((self.folder / "pairs.jsonl").read_bytes()).hexdigest()
+
     @property
     def guidelines(self) -> str:
         """What annotators should keep to."""
         path = self.folder / "guidelines.md"
         return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+
+    @property
+    def confirmed(self) -> Mapping[int, Alignment]:
+        """The gold that there is so far, by the number of the pair from 0."""
+        known, gold = self._gold
+        if known is not self.annotations:  # pages ask every second, and seldom has anything changed
+            known = self.annotations
+            gold = confirmed_gold(known)
+            self._gold = known, gold
+        return gold
 
     def put(self, annotator: str, number: int, said: Annotation, *, base: int | None = None) -> Annotation:
         """Keep what an annotator said about a pair. When this returns, it is on the disk.
@@ -173,7 +190,7 @@ class Project:
         path = self.folder / "gold.jsonl"
         records = (
             {**written_pair(self.pairs[number]), **json.loads(next(format_links([alignment], "jsonl")))}
-            for number, alignment in sorted(confirmed_gold(self.annotations).items())
+            for number, alignment in sorted(self.confirmed.items())
         )
         write_whole(path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
         return path
@@ -187,7 +204,8 @@ class Project:
                 self._journal = None
 
     def _take(self, annotator: str, number: int, said: Annotation) -> None:
-        self.annotations.setdefault(annotator, {})[number] = said
+        # New dictionaries, so that whoever reads the old ones meanwhile is not disturbed.
+        self.annotations = {**self.annotations, annotator: {**self.annotations.get(annotator, {}), number: said}}
         self.revision = max(self.revision, said.revision)
         self._changed.add(annotator)
 
@@ -246,7 +264,7 @@ def gold_file(folder: str | os.PathLike[str]) -> Path:
         SettingError: nothing is confirmed yet.
     """
     project = Project.read(folder)
-    if not confirmed_gold(project.annotations):
+    if not project.confirmed:
         raise SettingError(f"{folder} has no confirmed pair yet: mark pairs as done in weft annotate.")
     return project.write_gold()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -84,10 +85,14 @@ def read_line(line: str) -> Annotation | None:
 
 
 def check_links(links: Sequence[Link], pair: SentencePair) -> None:
-    """Refuse links that point beyond a sentence's end."""
+    """Refuse links that point beyond a sentence's end, and scores that could not be read again."""
     for link in links:
         if not (0 <= link.source < len(pair.source) and 0 <= link.target < len(pair.target)):
             raise SettingError(
                 f"the link {link.source}-{link.target} is out of range: source and target have {len(pair.source)} "
                 f"and {len(pair.target)} words, counted from 0."
+            )
+        if link.score is not None and not math.isfinite(link.score):
+            raise SettingError(
+                f"the score of the link {link.source}-{link.target} is {link.score}, which is no number."
             )

@@ -30,6 +30,11 @@ class Shelf:
     def _own_name(self) -> str:
         return self._folder.resolve().name
 
+    @property
+    def can_create(self) -> bool:
+        """Whether new projects can be made here: not in a folder that is one itself."""
+        return not self._alone
+
     def names(self) -> list[str]:
         """The names of all projects, which are those of their folders."""
         if self._alone:

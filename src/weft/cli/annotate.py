@@ -2,55 +2,61 @@
 
 from __future__ import annotations
 
+from os.path import exists, isfile
 from typing import Annotated
 
 import typer
 
-from weft.cli.options import MODEL, SERVER, DeviceOption, PortOption
+from weft.cli.groups import TextOptions, expanded
+from weft.cli.options import MODEL, DeviceOption, PortOption
 from weft.cli.output import say
-from weft.cli.serve import serve
+from weft.cli.serve import HostOption, TokenOption, library_server
+from weft.models.known import DEFAULT_MODEL
 
 _PAIRS = "A new project"
 
 
+@expanded
 def annotate(
     folder: Annotated[
-        str, typer.Argument(metavar="DIR", help="A project, or a folder of projects; made if it is not there.")
+        str, typer.Argument(metavar="DIR", help="A project, or a folder of projects; created if it does not exist.")
     ],
     pairs: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Make DIR a project of these sentence pairs.", rich_help_panel=_PAIRS),
+        typer.Option(metavar="FILE", help="Create DIR as a project with these sentence pairs.", rich_help_panel=_PAIRS),
     ] = None,
     target: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="The target sentences, if --pairs holds the source alone.", rich_help_panel=_PAIRS
+            metavar="FILE", help="The target sentences, if --pairs holds only the source.", rich_help_panel=_PAIRS
         ),
     ] = None,
     links: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Links to begin with, line by line.", rich_help_panel=_PAIRS)
+        str | None, typer.Option(metavar="FILE", help="Links to start from, one line per pair.", rich_help_panel=_PAIRS)
     ] = None,
     only_create: Annotated[
-        bool, typer.Option("--only-create", help="Make the project and stop.", rich_help_panel=_PAIRS)
+        bool, typer.Option("--only-create", help="Create the project and exit.", rich_help_panel=_PAIRS)
     ] = False,
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.", rich_help_panel=SERVER)] = (
-        "127.0.0.1"
-    ),
+    *,
+    text: TextOptions,
+    host: HostOption = "127.0.0.1",
     port: PortOption = 8080,
+    token: TokenOption = None,
     model: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Models that suggest links, the default first; can be repeated.",
+            help="Model that suggests links. Can be repeated; the first is the default.",
             show_default="weft-mini",
             rich_help_panel=MODEL,
         ),
     ] = None,
     device: DeviceOption = "auto",
 ) -> None:
-    """Make gold alignments in the browser, kept in plain files.
+    """Make gold alignments in the browser, saved as plain files.
 
-    Every change is on the disk before the page says that it is saved. Several people and tabs can work on a project.
+    Every change is on disk before the page reports it as saved. Several people and tabs can work on one project
+    at once.
 
     Example: weft annotate gold-de-en --pairs de-en.txt
     """
@@ -59,11 +65,24 @@ def annotate(
     from weft.errors import SettingError
 
     if pairs is not None:
-        count, bad = create_from_files(folder, [pairs] if target is None else [pairs, target], links)
-        say(f"{folder} is a project of {count:,} pairs." + (f" {bad:,} lines hold no pair." if bad else ""))
-    elif target is not None or links is not None or only_create:
-        raise SettingError("--target, --links and --only-create go with --pairs.")
+        paths = [pairs] if target is None else [pairs, target]
+        count, bad = create_from_files(folder, paths, links, reader=text.reader())
+        say(
+            f"{folder} is a project of {count:,} {'pair' if count == 1 else 'pairs'}."
+            + (f" Lines without a pair: {bad:,}." if bad else "")
+        )
+    elif target is not None or links is not None or only_create or text != TextOptions():
+        raise SettingError("--target, --links, --only-create and the options about text go with --pairs.")
     if not only_create:
-        if not is_project(folder):
+        if isfile(folder):
+            raise SettingError(f"{folder} is a file. To make a project of it: weft annotate DIR --pairs {folder}")
+        if not exists(folder):
+            say(f"{folder} did not exist. It is a new, empty folder for projects.")
+        elif not is_project(folder):
             say(f"{folder} is a folder for projects; the page makes one of each file that is opened.")
-        serve(host=host, port=port, model=model, device=device, project=folder)
+        from weft.corpus.documents import align_documents
+
+        server = library_server()
+        models = model or [DEFAULT_MODEL]
+        network = {"host": host, "port": port, "token": token}
+        server(models, say=say, device=device, **network, project=folder, documents=align_documents)

@@ -20,12 +20,12 @@ def page(
         typer.Option(
             metavar="DIR",
             help="A folder with the npm package onnxruntime-web.",
-            show_default="node_modules here",
+            show_default="node_modules in the current folder",
             rich_help_panel=MODEL,
         ),
     ] = None,
 ) -> None:
-    """Write the web app as a folder that any static host serves.
+    """Write the web app as a folder that any static host can serve.
 
     The model runs in the browser: no text leaves the reader's machine, and after the first visit no network is needed.
 

@@ -70,7 +70,10 @@ def view(
     ] = "-",
     links: Annotated[
         list[str] | None,
-        typer.Argument(metavar="LINKS", help="Links of one or two systems, after the target side if INPUT lacks it."),
+        typer.Argument(
+            metavar="LINKS",
+            help="Links of one or two systems. If INPUT is only the source side, name the target file before them.",
+        ),
     ] = None,
     output: OutputOption = "-",
     target: Annotated[
@@ -101,7 +104,7 @@ def view(
         bool,
         typer.Option(
             "--similarity",
-            help="Cosine similarities of all words, side by side for two models.",
+            help="Draw the cosine similarities of all words; two models appear side by side.",
             rich_help_panel=OUTPUT,
         ),
     ] = False,
@@ -109,7 +112,7 @@ def view(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Aligns if there are no LINKS, or in addition; up to two.",
+            help="Model to align with, instead of or in addition to LINKS; at most two.",
             show_default="weft-mini",
             rich_help_panel=MODEL,
         ),
@@ -120,18 +123,20 @@ def view(
     threshold: ThresholdOption = None,
     reading: TextOptions = TextOptions(),  # noqa: B008 - it is frozen
     gold_base: Annotated[
-        GoldBase, typer.Option(help="Number of the first word in GOLD.", rich_help_panel=LINKS)
+        GoldBase, typer.Option(help="Whether the gold links count words from 0 or 1.", rich_help_panel=LINKS)
     ] = GoldBase.AUTO,
     system_base: Annotated[
-        int, typer.Option(min=0, max=1, metavar="0|1", help="Number of the first word in LINKS.", rich_help_panel=LINKS)
+        int,
+        typer.Option(min=0, max=1, metavar="0|1", help="Whether LINKS count words from 0 or 1.", rich_help_panel=LINKS),
     ] = 0,
     title: Annotated[
         str, typer.Option(metavar="TEXT", help="Title of the page.", rich_help_panel=OUTPUT)
     ] = "Word alignments",
 ) -> None:
-    """See alignments: in the terminal, as a page or a picture.
+    """Show alignments as text, as a web page or as a picture.
 
-    Without LINKS a model aligns. The ending of the output says what it becomes: .html, .svg, .png, .tex or .csv.
+    Without LINKS, a model aligns the pairs. The name of the output file sets the format: .html, .svg, .png, .tex or
+    .csv.
 
     Example: weft view pairs.txt mine.links theirs.links --gold gold.talp -o page.html
     """
@@ -186,7 +191,7 @@ def _format_by_name(output: str) -> ViewFormat:
         ending = os.path.splitext(name)[1]
     if ending not in _ENDINGS:
         known = ", ".join(filter(None, _ENDINGS))
-        raise SettingError(f"cannot make {ending}: name an output that ends in {known}, or say what it is by --format.")
+        raise SettingError(f"cannot make {ending}: name an output that ends in {known}, or use --format.")
     return ViewFormat(_ENDINGS[ending])
 
 

@@ -73,6 +73,20 @@ def test_a_change_is_on_the_disk_before_put_returns(folder):
     assert (folder / "journal").read_bytes() == b""
 
 
+def test_whoever_reads_is_not_disturbed_by_a_change(folder):
+    """Pages of several annotators ask all the time, each in a thread of its own."""
+    project = Project.open(folder)
+    project.put("Ann", 0, said((0, 0)))
+    names, numbers = iter(project.annotations), iter(project.annotations["Ann"])
+    project.put("Ann", 2, said((0, 0)))
+    project.put("Ben", 0, said((0, 0)))
+    assert ([*names], [*numbers]) == (["Ann"], [0])
+    assert sorted(project.confirmed) == [0, 2]
+    project.put("Ben", 2, said((0, 1)))
+    assert sorted(project.confirmed) == [0]
+    project.close()
+
+
 def test_a_newer_change_is_not_overwritten(folder):
     project = Project.open(folder)
     first = project.put("Ann", 0, said((0, 0)), base=0)

@@ -22,6 +22,10 @@ from weft.viewing.serve.requests import AlignedPair, AlignRequest, AlignResponse
 # Long enough that batches are filled, short enough for others to wait.
 _STEP_SECONDS = 0.25
 _SECONDS_A_CHARACTER = 1e-6
+# What entmax computes without torch.
+_ALPHAS = (1.0, 1.5)
+# Characters that are split into words in one step.
+_STEP_CHARACTERS = 20_000
 
 
 class PairError(SettingError):
@@ -56,11 +60,16 @@ def settings_of(request: AlignRequest, aligner: Aligner) -> ExtractionSettings:
     for name in names[1:]:
         if getattr(request, name) is not None and not METHODS[settings.method].uses(name):
             raise SettingError(f"`{name}` has no effect with the method {settings.method}.")
+    if settings.method == "entmax" and settings.alpha not in _ALPHAS and not aligner.encoder.runs_in_torch:
+        raise SettingError(
+            f"`alpha` is 1 or 1.5 with this model; {settings.alpha:g} needs torch, which takes more memory than all "
+            "the rest. `weft align --alpha` can do it."
+        )
     return settings
 
 
-def check_size(request: AlignRequest, limits: Limits) -> float:
-    """Refuse what is too large to be looked at; returns about how many seconds looking will take."""
+def check_size(request: AlignRequest, limits: Limits) -> None:
+    """Refuse what is too large to be looked at."""
     pairs = request.all_pairs()
     if len(pairs) > limits.pairs:
         raise SettingError(f"{len(pairs):,} pairs were sent, but one request may hold at most {limits.pairs:,}.")
@@ -68,17 +77,18 @@ def check_size(request: AlignRequest, limits: Limits) -> float:
         raise SettingError(
             f"{len(request.terms):,} terms were sent, but one request may hold at most {limits.terms:,}."
         )
-    total = 0
     for number, pair in enumerate(pairs):
         for name, side in (("source", pair.source), ("target", pair.target)):
-            characters = len(side) if isinstance(side, str) else sum(map(len, side))
+            characters = _characters(side)
             if characters > limits.characters:
                 found = f"has {characters:,} characters, but at most {limits.characters:,} are allowed."
                 raise PairError(request, number, name, found)
             if not isinstance(side, str):
                 _check_words(request, number, name, len(side), limits)
-            total += characters
-    return total * _SECONDS_A_CHARACTER
+
+
+def _characters(side: str | list[str]) -> int:
+    return len(side) if isinstance(side, str) else sum(map(len, side))
 
 
 def _check_words(request: AlignRequest, number: int, name: str, words: int, limits: Limits) -> None:
@@ -107,7 +117,7 @@ def align_in_steps(
     Raises:
         SettingError: a pair is too long, or all of them are too much work.
     """
-    cuts = [_cut(request, number, aligner, settings, limits) for number in range(len(request.all_pairs()))]
+    cuts = yield from _all_cut(request, aligner, settings, limits)
     seconds = sum(cut.seconds for cut in cuts)
     if seconds > limits.request_seconds:
         raise SettingError(
@@ -122,6 +132,21 @@ def align_in_steps(
         found = chosen.align_batch([cut.pair for cut in piece], scores=request.scores)
         aligned += [_written(cut, links, request, terms) for cut, links in zip(piece, found, strict=True)]
     return AlignResponse(model=name, method=settings.method, threshold=settings.effective_threshold, alignments=aligned)
+
+
+def _all_cut(
+    request: AlignRequest, aligner: Aligner, settings: ExtractionSettings, limits: Limits
+) -> Steps[list[_Cut]]:
+    """Split the pairs into words, a few pages a step."""
+    cuts: list[_Cut] = []
+    characters = 0
+    for number, pair in enumerate(request.all_pairs()):
+        cuts.append(_cut(request, number, aligner, settings, limits))
+        characters += _characters(pair.source) + _characters(pair.target)
+        if characters > _STEP_CHARACTERS:
+            yield _STEP_CHARACTERS * _SECONDS_A_CHARACTER
+            characters = 0
+    return cuts
 
 
 def _cut(request: AlignRequest, number: int, aligner: Aligner, settings: ExtractionSettings, limits: Limits) -> _Cut:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from weft.extraction.settings import ExtractionSettings
 from weft.extraction.symmetrize import Symmetrization
 
-_SECONDS_A_SUBWORD = 4e-4
+SECONDS_A_SUBWORD = 4e-4
 _SECONDS_A_CELL = 1.5e-7
 _BY_METHOD = {"match": 5e-7, "ot": 3e-6}
 # Entmax has a formula for these; for any other alpha it searches.
@@ -33,7 +33,7 @@ def seconds_for(source: int, target: int, settings: ExtractionSettings) -> float
         target: subwords of the target sentence.
         settings: how links are taken.
     """
-    return _SECONDS_A_SUBWORD * (source + target) + _seconds_a_cell(settings) * source * target
+    return SECONDS_A_SUBWORD * (source + target) + _seconds_a_cell(settings) * source * target
 
 
 def _seconds_a_cell(settings: ExtractionSettings) -> float:

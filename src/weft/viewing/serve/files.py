@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -160,9 +161,17 @@ def read_link(item: Sequence[int | float | bool | None]) -> Link:
     source, target = item[:2]
     score = item[2] if len(item) > 2 else None
     sure = item[3] if len(item) > 3 else True
-    if not (type(source) is int and type(target) is int and source >= 0 and target >= 0):
-        raise SettingError(f"expected a link [i, j, score, sure], found {json.dumps(list(item))[:60]}.")
-    return Link(source, target, None if score is None else float(score), sure is not False)
+    if type(source) is int and type(target) is int and min(source, target) >= 0 and (score is None or _is_score(score)):
+        return Link(source, target, None if score is None else float(score), sure is not False)
+    raise SettingError(f"expected a link [i, j, score, sure], found {json.dumps(list(item))[:60]}.")
+
+
+def _is_score(value: float) -> bool:
+    """Whether a number can be written and read again; JSON in requests may have NaN, and more digits than a float."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def written_lines(pairs: Sequence[SentencePair], alignments: Sequence[Alignment], format: LinkFormat) -> Iterator[str]:

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import Field
 
 from weft.annotation.agreement import agreement_of, finished_by_both
-from weft.annotation.gold import confirmed_gold, progress
+from weft.annotation.gold import progress
 from weft.annotation.names import ADJUDICATED, annotator_name
 from weft.annotation.project import ConflictError, Project
 from weft.annotation.record import Annotation, State
@@ -77,8 +77,10 @@ def add_project_routes(app: FastAPI, shelf: Shelf | None) -> None:
 
     @app.get("/api/projects", summary="Annotation projects", tags=["projects"], responses=REFUSALS)
     def projects() -> dict[str, Any]:
-        listed = [] if shelf is None else [_about(name, shelf.project(name)) for name in shelf.names()]
-        return {"available": shelf is not None, "projects": listed}
+        if shelf is None:
+            return {"available": False, "can_create": False, "projects": []}
+        listed = [_about(name, shelf.project(name)) for name in shelf.names()]
+        return {"available": True, "can_create": shelf.can_create, "projects": listed}
 
     @app.post("/api/projects", summary="Make a project of files", tags=["projects"], responses=REFUSALS)
     def create(request: NewProject) -> dict[str, Any]:
@@ -120,7 +122,12 @@ def _add_annotating(app: FastAPI, project: Callable[[str], Project]) -> None:
         here = project(name)
         who = annotator_name(annotator, here.annotations)
         mine = [{"number": number, **_sent(said)} for other, number, said in here.changes(since) if other == who]
-        return {"revision": here.revision, "changes": mine, "annotators": _annotators(here)}
+        return {
+            "revision": here.revision,
+            "changes": mine,
+            "annotators": _annotators(here),
+            "confirmed": len(here.confirmed),
+        }
 
 
 def _add_results(app: FastAPI, project: Callable[[str], Project]) -> None:
@@ -160,7 +167,7 @@ def _about(name: str, project: Project) -> dict[str, Any]:
         "title": project.name,
         "pairs": len(project.pairs),
         "annotators": _annotators(project),
-        "confirmed": len(confirmed_gold(project.annotations)),
+        "confirmed": len(project.confirmed),
     }
 
 
@@ -175,6 +182,7 @@ def _seen_by(name: str, project: Project, annotator: str) -> dict[str, Any]:
     return {
         **_about(name, project),
         "annotator": who,
+        "key": project.key,
         "revision": project.revision,
         "guidelines": project.guidelines,
         "sentences": [pair_out(entry) for entry in project.pairs],
@@ -217,7 +225,9 @@ def _agreement(project: Project, first: str, second: str) -> dict[str, Any]:
         "rates": found.rates,
         "low": low,
         "high": high,
-        "settled": sorted(project.annotations.get(ADJUDICATED, {})),
+        "settled": sorted(
+            number for number, said in project.annotations.get(ADJUDICATED, {}).items() if said.state is State.DONE
+        ),
         "disagreements": sentences,
     }
 
@@ -228,6 +238,6 @@ def _exported(project: Project, who: str, format: LinkFormat) -> Sequence[str]:
         said = project.annotations.get(annotator_name(who, project.annotations), {})
         found = {number: each.alignment for number, each in said.items()}
     else:
-        found = confirmed_gold(project.annotations)
+        found = dict(project.confirmed)
     alignments = [found.get(number, Alignment()) for number in range(len(project.pairs))]
     return list(written_lines([entry.pair for entry in project.pairs], alignments, format))

@@ -1,10 +1,12 @@
-"""The server's one desk: work done step by step on one thread, shared out fairly between clients.
+"""The server's desk: work done step by step, shared out fairly between clients.
 
-Models are not made for several threads, and cores are few. So a request is a generator: each step does a little, and
-yields about how many seconds the next one will take. Between steps others have their turn. Whose turn it is follows
-weighted fair queueing: as if all clients had been served at once, each with the same share of the time, the step comes
-first that would have ended first. A short pair therefore waits for one step of a long request, not for all of it, and a
-client with twenty requests gets no more than a client with one.
+Cores are few. So a request is a generator: each step does a little, and yields about how many seconds the next one will
+take. Between steps others have their turn. Whose turn it is follows weighted fair queueing: as if all clients had been
+served at once, each with the same share of the time, the step comes first that would have ended first. A client with
+twenty requests therefore gets no more than a client with one.
+
+A long pair is one step that nobody can interrupt. Such steps have a thread of their own, one for all of them, so that
+short pairs wait for short steps only.
 """
 
 from __future__ import annotations
@@ -17,6 +19,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Generic, TypeVar
+
+# Seconds; what takes longer would keep somebody who plays with a short pair waiting.
+_LONG_STEP = 0.15
+# Seconds; steps of up to this length count alike, so that of short pairs the first to come is the first to go.
+_SHORT_STEP = 0.05
 
 T = TypeVar("T")
 Steps = Generator[float, None, T]
@@ -39,7 +46,13 @@ class _Job(Generic[T]):
     cost: float
     end: float = 0.0
     begun: bool = False
+    running: bool = False
     result: Future[T] = field(default_factory=Future)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its next step belongs to the thread for long ones."""
+        return self.cost > _LONG_STEP
 
     def settle(self, value: T | None, error: BaseException | None = None) -> None:
         """Tell the result, unless nobody wants it any more."""
@@ -50,8 +63,16 @@ class _Job(Generic[T]):
                 self.result.set_exception(error)
 
 
+class _Lane:
+    """A thread for short steps or for long ones, and whether it is at work."""
+
+    def __init__(self, long: bool) -> None:
+        self.thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="weft-align-long" if long else "weft-align")
+        self.working = False
+
+
 class FairQueue:
-    """Runs the steps of all requests on one thread.
+    """Runs the steps of all requests, short and long ones side by side.
 
     Args:
         bound: how many requests may wait or be worked on.
@@ -64,8 +85,7 @@ class FairQueue:
         self._jobs: list[_Job[Any]] = []
         self._clock = 0.0
         self._lock = Lock()
-        self._working = False
-        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="weft-align")
+        self._lanes = {long: _Lane(long) for long in (False, True)}
 
     @property
     def waiting(self) -> int:
@@ -100,9 +120,6 @@ class FairQueue:
                 self._make_room(job.client)
             self._jobs.append(job)
             self._schedule(job, self._clock)
-            if not self._working:
-                self._working = True
-                self._pool.submit(self._work)
 
     def _make_room(self, client: str) -> None:
         """Whoever has most requests here gives up the last one that was not begun, for somebody who has fewer."""
@@ -116,7 +133,11 @@ class FairQueue:
 
     def _schedule(self, job: _Job[Any], start: float) -> None:
         mine = sum(other.client == job.client for other in self._jobs)
-        job.end = max(start, self._clock) + job.cost * mine
+        job.end = max(start, self._clock) + max(job.cost, _SHORT_STEP) * mine
+        lane = self._lanes[job.is_long]
+        if not lane.working:
+            lane.working = True
+            lane.thread.submit(self._work, job.is_long)
 
     def _leave(self, job: _Job[Any]) -> None:
         job.result.cancel()
@@ -124,8 +145,8 @@ class FairQueue:
             if job in self._jobs:
                 self._jobs.remove(job)
 
-    def _work(self) -> None:
-        while (job := self._next()) is not None:
+    def _work(self, long: bool) -> None:
+        while (job := self._next(long)) is not None:
             try:
                 cost = next(job.steps)
             except StopIteration as end:
@@ -134,16 +155,17 @@ class FairQueue:
                 self._done(job, None, error)
             else:
                 with self._lock:
-                    start, job.cost = job.end, cost
+                    start, job.cost, job.running = job.end, cost, False
                     self._schedule(job, start)
 
-    def _next(self) -> _Job[Any] | None:
+    def _next(self, long: bool) -> _Job[Any] | None:
         with self._lock:
-            if not self._jobs:
-                self._working = False
+            ready = [job for job in self._jobs if job.is_long == long and not job.running]
+            if not ready:
+                self._lanes[long].working = False
                 return None
-            job = min(self._jobs, key=lambda job: job.end)
-            job.begun = True
+            job = min(ready, key=lambda job: job.end)
+            job.begun = job.running = True
             self._clock += job.cost / len({other.client for other in self._jobs})
             return job
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from threading import Lock
 
 from weft.aligner import Aligner
 from weft.encoding.encoder import Encoded, Encoder
@@ -26,10 +27,11 @@ class RememberingEncoder:
         self.tokenize, self.save_changes = encoder.tokenize, encoder.save_changes
         self.encode_stretches = encoder.encode_stretches
         self.long_sentences = encoder.long_sentences
-        # Requests are small, and the memory is made for one thread.
+        # Requests are small.
         self.pace = replace(encoder.pace, chunks_at_once=1, threads=False)
         self._most_bytes = most_bytes
         self._known: OrderedDict[tuple[bytes, bytes], Encoded] = OrderedDict()
+        self._lock = Lock()
 
     def device_stream(self) -> AbstractContextManager[object]:
         """One stream for all: what is remembered belongs to no chunk."""
@@ -41,12 +43,15 @@ class RememberingEncoder:
             return self._encoder.encode(subwords)
         # Sentences with the same subwords have the same states, but maybe other words.
         key = (subwords.ids.tobytes() + subwords.words.tobytes(), subwords.starts.tobytes())
-        if key not in self._known:
-            self._known[key] = self._encoder.encode(subwords)
-        self._known.move_to_end(key)
-        found = self._known[key]
-        while self._known and (len(self._known) > _MOST_RESULTS or self._bytes() > self._most_bytes):
-            self._known.popitem(last=False)
+        with self._lock:
+            found = self._known.get(key)
+        if found is None:
+            found = self._encoder.encode(subwords)
+        with self._lock:
+            self._known[key] = found
+            self._known.move_to_end(key)
+            while self._known and (len(self._known) > _MOST_RESULTS or self._bytes() > self._most_bytes):
+                self._known.popitem(last=False)
         return found
 
     def _bytes(self) -> int:

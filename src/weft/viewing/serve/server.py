@@ -37,6 +37,7 @@ from weft.viewing.serve.requests import (
     ModelOut,
     ModelsResponse,
 )
+from weft.viewing.serve.texts import AlignDocuments, TextsRequest, TextsResponse, check_texts, texts_in_steps
 from weft.viewing.serve.token import Token
 
 T = TypeVar("T")
@@ -51,6 +52,7 @@ def create_app(
     root_path: str = "",
     frames: tuple[str, ...] = (),
     projects: Shelf | None = None,
+    documents: AlignDocuments | None = None,
 ) -> FastAPI:
     """The application over named aligners, of which the first is the default.
 
@@ -63,6 +65,7 @@ def create_app(
         root_path: where a proxy shows this server, as in `/weft`.
         frames: the sites that may show its pages in a frame, as in `https://example.org`; `*` is every one.
         projects: annotation projects on disk, if there are any.
+        documents: what aligns whole texts (`weft.align_documents`); without it nobody can ask for that.
     """
     limits = limits or Limits()
     shelf = {name: remembering(aligner) for name, aligner in aligners.items()}
@@ -73,9 +76,9 @@ def create_app(
         description="Which words of a sentence and its translation correspond?",
         docs_url=None,  # its pages load scripts from elsewhere
         redoc_url=None,
-        root_path=root_path,
         separate_input_output_schemas=False,
     )
+    app.root_path = root_path  # as a parameter it is deprecated
     app.add_middleware(BodyLimit, limit=limits.body, larger=dict.fromkeys(FILE_ROUTES, LARGEST_FILES))
     if token is not None:
         app.add_middleware(Token, token=token, root_path=root_path)
@@ -95,6 +98,13 @@ def create_app(
     async def models() -> ModelsResponse:
         return _models(shelf, limits)
 
+    _add_aligning(app, shelf, queue, limits, documents)
+    return app
+
+
+def _add_aligning(
+    app: FastAPI, shelf: Mapping[str, Aligner], queue: FairQueue, limits: Limits, documents: AlignDocuments | None
+) -> None:
     @app.post(
         "/api/align",
         summary="Align one pair or many",
@@ -103,14 +113,32 @@ def create_app(
         dependencies=[Depends(only_json)],
     )
     async def align(request: AlignRequest, connection: Request) -> AlignResponse:
-        name = request.model or next(iter(shelf))
-        if name not in shelf:
-            raise SettingError(f"there is no model {name[:40]!r} here; /api/models lists them.")
-        seconds = check_size(request, limits)
-        steps = align_in_steps(name, shelf[name], request, settings_of(request, shelf[name]), limits)
-        return await while_wanted(connection, queue.do(client_of(connection), steps, seconds))
+        name, aligner = _chosen(shelf, request.model)
+        check_size(request, limits)
+        steps = align_in_steps(name, aligner, request, settings_of(request, aligner), limits)
+        return await while_wanted(connection, queue.do(client_of(connection), steps))
 
-    return app
+    if documents is not None:
+
+        @app.post(
+            "/api/texts",
+            summary="Align two texts of which nobody has said which sentences belong together",
+            responses=PROBLEMS,
+            response_model_exclude_none=True,
+            dependencies=[Depends(only_json)],
+        )
+        async def texts(request: TextsRequest, connection: Request) -> TextsResponse:
+            name, aligner = _chosen(shelf, request.model)
+            check_texts(request, limits)
+            steps = texts_in_steps(name, aligner, request, limits, documents)
+            return await while_wanted(connection, queue.do(client_of(connection), steps))
+
+
+def _chosen(shelf: Mapping[str, Aligner], model: str | None) -> tuple[str, Aligner]:
+    name = model or next(iter(shelf))
+    if name not in shelf:
+        raise SettingError(f"there is no model {name[:40]!r} here; /api/models lists them.")
+    return name, shelf[name]
 
 
 async def only_json(content_type: Annotated[str, Header(include_in_schema=False)] = "") -> None:

@@ -37,7 +37,8 @@ export class Aligning {
       await this.some(work, waiting);
       if (work !== this.app.work) return;
       this.app.panel.show(work);
-      this.app.tell(progressOf(work));
+      // What somebody is being told about chosen words or a dispute is more important.
+      if (this.app.selection.empty && !this.app.settling.settling) this.app.tell(progressOf(work));
     }
   }
 

@@ -4,6 +4,12 @@ export async function getModels() {
   return answered(await fetch("api/models"));
 }
 
+// Two texts of which nobody has said which sentences belong together.
+export async function alignTexts(source, target) {
+  const { parts } = await answered(await sent("POST", "api/texts", { source, target }));
+  return parts;
+}
+
 // Align pairs; a newer call with the same `line` takes the place of an older one. Waits and tries again when the server is full.
 const running = new Map();
 

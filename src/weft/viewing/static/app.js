@@ -2,7 +2,7 @@
 import { align, getModels } from "./api.js";
 import { Aligning, progressOf } from "./aligning.js";
 import { DeskPanel } from "./desk.js";
-import { choice, el, themeButton } from "./dom.js";
+import { choice, clockOf, el, themeButton } from "./dom.js";
 import { exampleButtons } from "./examples.js";
 import { exportMenu } from "./export.js";
 import { listenToKeys, showKeys } from "./keys.js";
@@ -19,6 +19,7 @@ import { Work, blankPair, cycled, linkedAs, suggested, toggled } from "./work.js
 
 const at = (id) => document.getElementById(id);
 const PAUSE = 160;
+const STATE_KEYS = { done: "d", doubtful: "o", skipped: "s" };
 
 // What the parts of the page share. `visitor` holds a pair that came with a link and is only looked at.
 const app = {
@@ -55,7 +56,7 @@ async function start() {
   at("examples").append(...exampleButtons(tryOut));
   at("states").append(
     ...Object.entries(STATES).map(([state, name]) =>
-      el("button", { type: "button", "data-state": state, "aria-pressed": "false", click: () => mark(state) }, name),
+      el("button", { type: "button", "data-state": state, title: STATE_KEYS[state], "aria-pressed": "false", click: () => mark(state) }, name),
     ),
   );
   listen();
@@ -71,7 +72,7 @@ function use(work, { visitor = false } = {}) {
     work.store.onSaved = saved;
     work.store.onPair = fromElsewhere;
   }
-  at("saved").textContent = "";
+  saved(work.store?.about?.saved);
   app.queue.only = null;
   tell("");
   showPair();
@@ -79,7 +80,7 @@ function use(work, { visitor = false } = {}) {
 }
 
 function saved(time, trouble = "") {
-  const clock = time && new Date(time).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  const clock = time && clockOf(time);
   const text = clock ? `saved ${clock}` : trouble;
   if (at("saved").textContent !== text) at("saved").textContent = text;
   at("saved").classList.toggle("trouble", !clock && trouble !== "saving…");
@@ -114,7 +115,7 @@ function listen() {
   listenToKeys({
     ...{ undo: actions.undo, redo: actions.redo, j: () => step(1), k: () => step(-1), "?": showKeys },
     ...{ u: nextOpen, g: () => many() && at("go").focus(), a: () => realign({ force: true }), w: focusWord },
-    ...{ d: () => mark("done"), o: () => mark("doubtful"), s: () => mark("skipped") },
+    ...Object.fromEntries(Object.entries(STATE_KEYS).map(([state, key]) => [key, () => mark(state)])),
     c: () => many() && at("comment").focus(),
     v: () => document.querySelector('#views button[aria-pressed="false"]').click(),
     ...{ 1: () => linkAs("sure"), 2: () => linkAs("possible"), 0: () => linkAs("none") },
@@ -222,7 +223,8 @@ function draw() {
 }
 
 function drawIfWider() {
-  if (Math.abs(at("canvas").clientWidth - (draw.width ?? 0)) > 1) draw();
+  const width = at("canvas").clientWidth;
+  if (width && Math.abs(width - (draw.width ?? 0)) > 1) draw();
 }
 
 // Drawing anew must not throw anybody out who moves by keyboard.
@@ -250,7 +252,7 @@ function showState() {
   at("place").textContent = `${work.current + 1} of ${work.pairs.length}`;
   at("place").parentElement.hidden = at("states").hidden = at("remark").hidden = at("all-again").hidden = !many();
   at("examples").hidden = many() || app.visitor || Boolean(work.store?.project);
-  document.querySelector(".texts").classList.toggle("fixed", Boolean(work.store?.project));
+  document.body.classList.toggle("fixed", Boolean(work.store?.project));
   const facts = [
     pair.source.length && !pair.problem ? `${pair.links.length} links` : "",
     pair.edited ? "edited" : pair.score === null ? "" : `score ${percent(pair.score)}`,
@@ -314,7 +316,7 @@ function nextOpen() {
   const next = app.queue.nextOpen(app.work.pairs, app.work.current);
   if (next === null) {
     draw();
-    return tell("No pair is left to do.");
+    return tell(app.settling.finished);
   }
   goTo(next);
 }
@@ -327,6 +329,7 @@ function goTo(number) {
   if (!Number.isInteger(number)) return;
   const inside = at("canvas").contains(document.activeElement);
   app.work.go(number);
+  tell("");
   showPair();
   if (inside) focusWord();
 }

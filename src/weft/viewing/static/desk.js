@@ -10,9 +10,11 @@ export class DeskPanel {
     Object.assign(this, { root, queue, go });
     this.count = el("output", { class: "count" });
     this.bar = el("progress", { "aria-label": "Pairs that are done", max: 1, value: 0 });
+    this.limit = el("input", { type: "number", min: 0, max: 1, step: 0.05, value: queue.limit, "aria-label": "Highest score", hidden: true });
+    this.limit.addEventListener("input", () => ((queue.limit = Number(this.limit.value)), changed()));
     this.filter = el(
       "select",
-      { "aria-label": "Which pairs", change: () => ((queue.filter = this.filter.value), changed()) },
+      { "aria-label": "Which pairs", change: () => (this.choose(this.filter.value), changed()) },
       ...Object.entries(FILTERS).map(([value, [name]]) => el("option", { value }, name)),
     );
     this.order = el(
@@ -24,11 +26,16 @@ export class DeskPanel {
     this.list = el("ol", { class: "pairlist" });
     this.others = el("div", { class: "others" });
     this.root.replaceChildren(
-      el("div", { class: "deskhead" }, this.bar, this.count, this.filter, this.order),
+      el("div", { class: "deskhead" }, this.bar, this.count, this.filter, this.limit, this.order),
       this.others,
       el("details", {}, el("summary", {}, "List of the pairs"), this.list),
     );
     this.root.querySelector("details").addEventListener("toggle", changed);
+  }
+
+  choose(filter) {
+    this.queue.filter = this.filter.value = filter;
+    this.limit.hidden = filter !== "low";
   }
 
   show(work) {
@@ -42,6 +49,7 @@ export class DeskPanel {
     const parts = [`${counts.done} of ${total} done`];
     for (const state of ["doubtful", "skipped"]) if (counts[state]) parts.push(`${counts[state]} ${state}`);
     if (counts.problem) parts.push(`${counts.problem} ${counts.problem === 1 ? "line holds" : "lines hold"} no pair`);
+    if (this.queue.filter !== "all" || this.queue.only) parts.push(`${this.queue.numbers(work.pairs).length} shown`);
     this.count.textContent = parts.join(" · ");
     if (this.root.querySelector("details").open) this.showList(work);
   }

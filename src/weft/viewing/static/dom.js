@@ -30,6 +30,14 @@ export function download(name, content, type = "text/plain;charset=utf-8") {
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
+// The time of a day, with the day unless it is today.
+export function clockOf(time) {
+  const moment = new Date(time);
+  const today = moment.toDateString() === new Date().toDateString();
+  const day = today ? {} : { day: "numeric", month: "short" };
+  return moment.toLocaleString("en-GB", { ...day, hour: "2-digit", minute: "2-digit" });
+}
+
 // A row of buttons of which one is pressed.
 export function choice(label, options, chosen, choose) {
   const buttons = options.map(([value, text]) =>

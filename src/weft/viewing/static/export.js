@@ -4,6 +4,7 @@ import { KINDS, directionOf } from "./pair.js";
 
 // What a canvas can hold: pixels along a side, and in all.
 const [LONGEST, LARGEST] = [16_384, 2 ** 27];
+const SAID = 2000;
 // XML has no place for these, and no picture shows them.
 const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu;
 
@@ -31,7 +32,7 @@ const SET = [
 export function exportMenu(pair, marks, pictures, names = ["links"]) {
   const name = `pair-${pair.number}`;
   const kinds = {
-    Copy: () => copied(inLight(() => asSvg(pictures()))),
+    Copy: ({ currentTarget }) => copied(inLight(() => asSvg(pictures())), currentTarget),
     SVG: () => download(`${name}.svg`, inLight(() => asSvg(pictures())), "image/svg+xml"),
     PNG: async () => download(`${name}.png`, await asPng(inLight(() => asSvg(pictures())))),
     TikZ: () => download(`${name}.tex`, asTikz(pair, marks, names)),
@@ -58,8 +59,15 @@ function inLight(make) {
   }
 }
 
-async function copied(svg) {
-  await navigator.clipboard.write([new ClipboardItem({ "image/png": asPng(svg) })]);
+// The button says for a moment what became of it; browsers refuse pages that are neither local nor on https.
+async function copied(svg, button) {
+  try {
+    await navigator.clipboard.write([new ClipboardItem({ "image/png": asPng(svg) })]);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Not possible here";
+  }
+  setTimeout(() => (button.textContent = "Copy"), SAID);
 }
 
 // One SVG of everything that is drawn, with all styles written into it.

@@ -16,6 +16,15 @@ const PARTS = [
     ],
   ],
   [
+    "The page",
+    [
+      ["v", "lines or matrix"],
+      ["a", "align again"],
+      ["q, e", "settling a disagreement: take the first, take the second"],
+      ["?", "this list"],
+    ],
+  ],
+  [
     "Words and links",
     [
       ["← → ↑ ↓", "along a sentence and to the partner; in the matrix, from cell to cell"],
@@ -30,15 +39,6 @@ const PARTS = [
       ["Ctrl+Shift+Z", "redo"],
     ],
   ],
-  [
-    "The page",
-    [
-      ["v", "lines or matrix"],
-      ["a", "align again"],
-      ["q, e", "settling a disagreement: take the first, take the second"],
-      ["?", "this list"],
-    ],
-  ],
 ];
 
 export function showKeys() {
@@ -50,7 +50,7 @@ export function showKeys() {
       el("dl", {}, ...keys.flatMap(([key, meaning]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, meaning)])),
     ),
   );
-  dialog("Keys", ...lists);
+  dialog("Keys", el("div", { class: "keys" }, ...lists));
 }
 
 // A dialog that Escape closes; it is gone when it is closed.
@@ -65,14 +65,23 @@ export function dialog(title, ...content) {
   return box;
 }
 
+// A list that was used with the mouse lets go of the keys: the next letter is meant for the pairs.
+function freeKeysOfLists() {
+  let byMouse = false;
+  document.addEventListener("pointerdown", () => (byMouse = true));
+  document.addEventListener("keydown", () => (byMouse = false));
+  document.addEventListener("change", ({ target }) => byMouse && target.matches("select") && target.blur());
+}
+
 // `actions` has a function for each key; a function that returns false did not want the key.
 export function listenToKeys(actions) {
+  freeKeysOfLists();
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.altKey || event.isComposing || document.querySelector("dialog[open]")) return;
     const typing = event.target.closest?.("textarea, select, input:not([type=checkbox]):not([type=range])");
     const command = event.ctrlKey || event.metaKey;
     if (typing) {
-      if (event.key === "Escape") event.target.blur();
+      if (event.key === "Escape" || (event.key === "Enter" && event.target.id === "comment")) event.target.blur();
       return;
     }
     if (command && !"zyZ".includes(event.key)) return;

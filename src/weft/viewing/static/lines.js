@@ -18,9 +18,9 @@ export function drawLines(root, pair, marks, options = {}) {
     role: "group",
     "aria-label": options.label ?? "Words with links between them",
   });
-  const before = curvesBefore(root);
+  const old = root.firstElementChild;
   root.replaceChildren(picture);
-  const room = picture.clientWidth - 8;
+  const room = (picture.room = picture.clientWidth - 8);
   const widths = [pair.source, pair.target].map((words) => widthsOf(words, picture));
   // Pictures side by side are cut alike, by the links of all of them.
   const cutting = options.cutBy ?? drawn;
@@ -40,7 +40,8 @@ export function drawLines(root, pair, marks, options = {}) {
   const curves = shape("svg", { class: "curves", "aria-hidden": "true" });
   picture.append(curves);
   curves.append(...curvesOf(picture, drawn, columns));
-  if (!columns) moveFrom(before, curves);
+  // In a window of another size everything stands elsewhere: that is no movement to follow.
+  if (!columns && old?.room === room) moveFrom(curvesOfOld(old), curves);
   label(picture, pair, marks);
   listen(picture, pair, marks, options);
   picture.querySelector(".word")?.setAttribute("tabindex", "0");
@@ -50,9 +51,9 @@ export function drawLines(root, pair, marks, options = {}) {
 const wholeOf = (pair) => ({ source: [0, pair.source.length], target: [0, pair.target.length] });
 
 // Links that stay move to their new place instead of jumping there.
-function curvesBefore(root) {
-  const old = root.querySelectorAll(".picture.lines:not(.columns) .link");
-  return new Map([...old].map((line) => [`${line.dataset.i}-${line.dataset.j}`, line.getAttribute("d")]));
+function curvesOfOld(picture) {
+  const lines = picture.matches(".columns") ? [] : picture.querySelectorAll(".link");
+  return new Map([...lines].map((line) => [`${line.dataset.i}-${line.dataset.j}`, line.getAttribute("d")]));
 }
 
 function moveFrom(before, curves) {

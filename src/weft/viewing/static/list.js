@@ -45,9 +45,9 @@ export class LongList {
   }
 
   // The height stays, so that nothing jumps; what has the focus stays too.
-  empty(article) {
+  empty(article, height = article.offsetHeight) {
     if (!this.drawn.has(article) || article.contains(document.activeElement)) return;
-    article.style.minHeight = `${article.offsetHeight}px`;
+    article.style.minHeight = `${height}px`;
     this.drawn.delete(article);
     article.replaceChildren();
   }
@@ -56,13 +56,22 @@ export class LongList {
   fillAll(look) {
     document.documentElement.classList.add(look);
     this.near = new Set(this.drawn);
-    this.redraw();
-    for (const article of this.items.keys()) this.fill(article);
+    this.drawn.clear();
+    // One at a time and the others out of the way: measuring words must not lay all pairs out anew.
+    this.root.classList.add("filling");
+    for (const article of this.items.keys()) {
+      article.classList.add("filled");
+      this.fill(article);
+      article.classList.remove("filled");
+    }
+    this.root.classList.remove("filling");
   }
 
   emptyAgain(look) {
     document.documentElement.classList.remove(look);
-    for (const article of [...this.drawn]) if (!this.near?.has(article)) this.empty(article);
+    const far = [...this.drawn].filter((article) => !this.near?.has(article));
+    const heights = far.map((article) => article.offsetHeight);
+    far.forEach((article, k) => this.empty(article, heights[k]));
     this.redraw();
   }
 

@@ -4,6 +4,7 @@ import { directionOf, languageOf, maybe, sayCell, sayWord } from "./pair.js";
 import { light, unlight } from "./lighting.js";
 
 const LONGEST_LABEL = 16;
+const SMALLEST_CELL = 14;
 const VERTICAL = /[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef]/;
 const pencil = document.createElement("canvas").getContext("2d");
 
@@ -36,9 +37,12 @@ function planOf(pair, picture, options) {
   pencil.font = `14px ${style.fontFamily}`;
   const longest = (words) => Math.max(16, ...words.map((word) => pencil.measureText(shortened(word)).width));
   const most = Math.max(pair.source.length, pair.target.length);
-  const cell = options.cell ?? (most > 40 ? 17 : most > 24 ? 20 : 24);
+  const usual = options.cell ?? (most > 40 ? 17 : most > 24 ? 20 : 24);
   const [left, top] = [Math.ceil(longest(pair.source)) + 12, Math.ceil(longest(pair.target)) + 12];
   const [rows, columns] = [pair.source.length, pair.target.length];
+  // On a phone smaller cells save a reader from moving sideways.
+  const fitting = Math.floor((picture.clientWidth - left - 2) / columns);
+  const cell = fitting < usual ? Math.min(usual, Math.max(fitting, SMALLEST_CELL)) : usual;
   const mirrored = directionOf(pair.target) === "rtl";
   const labelsRight = directionOf(pair.source) === "rtl";
   const x0 = labelsRight ? 1 : left;

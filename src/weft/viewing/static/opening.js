@@ -6,16 +6,21 @@ import { ProjectStore } from "./project.js";
 import { addressOf, stateOfAddress } from "./share.js";
 import { BrowserStore, bringOver, database } from "./store.js";
 import { EXAMPLES } from "./examples.js";
+import { Works } from "./works.js";
 import { Work, asGold, blankPair, isPair, mended, pairOfWords } from "./work.js";
 
 const at = (id) => document.getElementById(id);
 const LAST = "weft-last";
+const GUIDELINES = "weft-guidelines";
+const UNNAMED = "Sentences";
+const QUESTION = at("title").textContent;
 
 export class Opening {
   constructor(app) {
     this.app = app;
+    this.works = new Works(app, this);
     const actions = {
-      works: () => this.list(),
+      works: () => this.works.list(),
       open: () => this.pick((files) => this.openFiles(files)),
       gold: () => this.pick((files) => this.loadGold(files)),
       share: () => this.share(),
@@ -24,13 +29,18 @@ export class Opening {
     for (const [id, action] of Object.entries(actions)) at(id).addEventListener("click", () => app.attempt(action));
     for (const format of ["jsonl", "talp", "naacl", "pharaoh"])
       at(`save-${format}`).addEventListener("click", () => app.attempt(() => this.save(format)));
+    const guidelines = at("guidelines");
+    guidelines.firstElementChild.addEventListener("click", () => remember(GUIDELINES, guidelines.open ? "closed" : "open"));
     this.listenToDrops();
   }
 
   async begin() {
     this.db = await database().catch(() => null);
     if (!this.db) this.app.tell("This browser keeps nothing between visits; save your work as a file.", true);
-    this.projects = (await getProjects()).available;
+    const { available, can_create } = await getProjects();
+    this.projects = available;
+    at("clear").hidden = available;
+    at("open").hidden = available && !can_create;
     const shared = await stateOfAddress(location.hash);
     window.addEventListener("hashchange", async () => this.visit(await stateOfAddress(location.hash)));
     if (!this.visit(shared)) await this.goOn();
@@ -43,15 +53,20 @@ export class Opening {
     const known = this.db ? await BrowserStore.list(this.db) : [];
     const last = moved ?? known.find((work) => work.id === remembered(LAST))?.id ?? known[0]?.id;
     if (last) await this.openWork(last);
-    else await this.create("Sentences", [blankPair(...EXAMPLES[0].slice(1))]);
+    else await this.create(UNNAMED, [blankPair(...EXAMPLES[0].slice(1))]);
   }
 
   async create(name, pairs) {
     const more = { settings: this.app.settings.state };
     const store = this.db ? await BrowserStore.create(this.db, name, pairs, more) : null;
     if (store) remember(LAST, store.about.id);
-    at("title").textContent = name;
+    this.entitle(name);
     this.app.use(new Work(pairs, store));
+  }
+
+  // A work without a name of its own leaves the page its question.
+  entitle(name) {
+    at("title").textContent = name === UNNAMED ? QUESTION : name;
   }
 
   async openWork(id) {
@@ -60,7 +75,7 @@ export class Opening {
     work.current = Math.min(store.about.current | 0, pairs.length - 1);
     remember(LAST, id);
     if (store.about.settings) this.app.settings.state = store.about.settings;
-    at("title").textContent = store.about.name;
+    this.entitle(store.about.name);
     this.app.use(work);
   }
 
@@ -106,29 +121,33 @@ export class Opening {
     if (!projects.some((project) => project.name === name)) {
       at("title").textContent = "Choose a project, or open pairs to make one";
       this.app.use(new Work([blankPair()]));
-      return projects.length ? this.list() : null;
+      return projects.length ? this.works.list() : null;
     }
-    const annotator = asked.get("annotator") ?? remembered("weft-annotator");
-    if (annotator) return this.openProject(name, annotator);
-    this.askName((chosen) => this.openProject(name, chosen));
+    const [first, second] = [asked.get("first"), asked.get("second")];
+    if (first && second) return this.app.settling.resume(name, first, second);
+    await this.chooseProject(name, asked.get("annotator"));
   }
 
   askName(then) {
     const name = el("input", { "aria-label": "Your name", maxlength: 40, autocomplete: "off", required: true });
     const act = async (event) => {
       event.preventDefault();
+      this.notice(null);
       box.close();
       await this.app.attempt(() => then(name.value.trim()));
     };
     const form = el("form", { submit: act }, name, el("button", { type: "submit", class: "main" }, "Begin"));
     const box = dialog("Who annotates?", el("p", {}, "Your links are kept under your name. You do not see what others did."), form);
+    // Whoever closes it without a name finds the way back.
+    if (!this.app.work.store) this.notice("Nobody annotates yet.", { "Give a name": () => this.askName(then) });
     name.focus();
   }
 
-  async openProject(name, annotator) {
+  // `more` stands in the address too.
+  async openProject(name, annotator, more = {}) {
     const project = await getProject(name, annotator);
     if (annotator !== "adjudicated") remember("weft-annotator", project.annotator);
-    history.replaceState(null, "", `?${new URLSearchParams({ project: name, annotator: project.annotator })}`);
+    history.replaceState(null, "", `?${new URLSearchParams({ project: name, annotator: project.annotator, ...more })}`);
     const pairs = project.sentences.map((sentence, number) => {
       const given = project.suggestions[number];
       const pair = { ...pairOfWords(sentence, given?.links ?? null, given?.score ?? null), edited: false };
@@ -137,7 +156,7 @@ export class Opening {
     });
     const store = new ProjectStore(this.db, project);
     store.onConflict = (number, mine, theirs, act) => this.dispute(number, act);
-    store.onProgress = (annotators) => this.app.settling.others(project, annotators);
+    store.onProgress = (news) => this.app.settling.others(project, news);
     for (const { number, saying } of await store.leftOver()) {
       if (!pairs[number]) continue;
       pairs[number] = { ...pairs[number], ...saying, edited: true, ready: true };
@@ -146,13 +165,15 @@ export class Opening {
     }
     at("title").textContent = `${project.title} · ${project.annotator}`;
     at("guidelines").hidden = !project.guidelines;
+    at("guidelines").open = remembered(GUIDELINES) !== "closed";
     at("guidelines").querySelector("pre").textContent = project.guidelines;
     const work = new Work(pairs, store);
     work.current = Math.max(0, pairs.findIndex((pair) => pair.state === "open" && !pair.problem));
     this.app.use(work);
-    this.app.settling.others(project, project.annotators);
+    this.app.settling.others(project, project);
     for (const number of store.waiting.keys()) store.send(number);
     if (!store.waiting.size) store.onSaved(Date.now());
+    store.sendForOthers().catch(() => {}); // they wait on, until the next visit
   }
 
   dispute(number, { mine, theirs }) {
@@ -160,74 +181,15 @@ export class Opening {
     this.notice(`Pair ${number + 1} was changed in another tab.`, { "Keep mine": after(mine), "Take theirs": after(theirs) });
   }
 
-  // The list to go back to.
-  async list() {
-    const works = this.db ? await BrowserStore.list(this.db) : [];
-    const { projects } = await getProjects();
-    const when = (time) => new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
-    const rows = [
-      ...projects.map((project) => this.row(project.title, `${project.pairs} pairs · ${project.confirmed} confirmed`, () => this.chooseProject(project.name))),
-      ...(this.projects ? [] : works).map((work) =>
-        this.row(work.name, `${work.count} ${work.count === 1 ? "pair" : "pairs"} · saved ${when(work.saved)}`, () => this.openWork(work.id), {
-          Rename: (row) => this.rename(work, row),
-          Delete: (row) => this.remove(work, row),
-        }),
-      ),
-    ];
-    this.listed = dialog(this.projects ? "Projects" : "Works in this browser", el("ul", { class: "works" }, ...rows));
+  async backToOwn(name) {
+    this.notice(null);
+    await this.chooseProject(name);
   }
 
-  row(name, about, open, more = {}) {
-    const act = (action) => () => this.app.attempt(async () => action(row));
-    const opened = async () => {
-      this.listed.close();
-      this.notice(null);
-      if (location.hash) history.replaceState(null, "", location.pathname + location.search);
-      await open();
-    };
-    const buttons = Object.entries(more).map(([label, action]) =>
-      el("button", { type: "button", class: "quiet", "aria-label": `${label} ${name}`, click: act(action) }, label),
-    );
-    const row = el("li", {}, el("button", { type: "button", class: "name", click: act(opened) }, name), el("span", {}, about), ...buttons);
-    return row;
-  }
-
-  async chooseProject(name) {
-    const annotator = remembered("weft-annotator");
+  async chooseProject(name, asked = null) {
+    const annotator = asked ?? remembered("weft-annotator");
     if (annotator) await this.openProject(name, annotator);
     else this.askName((chosen) => this.openProject(name, chosen));
-  }
-
-  async rename(work, row) {
-    const field = el("input", { value: work.name, "aria-label": "New name", maxlength: 80 });
-    const keep = async () => {
-      const { store } = await BrowserStore.open(this.db, work.id);
-      await store.keepAbout({ name: field.value.trim() || work.name });
-      if (this.app.work.store?.about?.id === work.id) {
-        this.app.work.store.about.name = store.about.name;
-        at("title").textContent = store.about.name;
-      }
-      store.close();
-      this.listed.close();
-      await this.list();
-    };
-    row.replaceChildren(field, el("button", { type: "button", click: () => this.app.attempt(keep) }, "Keep"));
-    field.focus();
-  }
-
-  // Only this takes something away, and it asks.
-  async remove(work, row) {
-    const sure = async () => {
-      await BrowserStore.remove(this.db, work.id);
-      this.listed.close();
-      if (this.app.work.store?.about?.id === work.id) await this.goOn();
-      await this.list();
-    };
-    row.replaceChildren(
-      el("span", {}, `Delete ${work.name} with ${work.count} pairs for good?`),
-      el("button", { type: "button", click: () => this.app.attempt(sure) }, "Delete for good"),
-      el("button", { type: "button", click: () => (this.listed.close(), this.list()) }, "Keep it"),
-    );
   }
 
   // Files.
@@ -305,13 +267,18 @@ export class Opening {
       links: links.map(([i, j, score, sure = true]) => [i, j, scored ? score : null, sure]),
     }));
     download(`gold.${format}`, await writeFile(format, written));
+    if (this.app.work.store?.project && !waiting) {
+      const done = pairs.filter((pair) => pair.state === "done").length;
+      this.app.tell(`Your links of all ${pairs.length} pairs are saved; ${done} of them are done.`);
+    }
   }
 
   // A new work; the old one is in the list.
   async anew() {
     this.notice(null);
-    if (this.projects) throw new Error("open a file of pairs to make a new project.");
-    await this.create("Sentences", [blankPair()]);
+    const { pairs, store } = this.app.work;
+    if (store && pairs.length === 1 && !pairs[0].texts.join("")) return this.app.tell("This is a new work already.");
+    await this.create(UNNAMED, [blankPair()]);
     this.app.tell("This is a new work. The one before is under 'Works…'.");
   }
 

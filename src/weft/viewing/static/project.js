@@ -1,6 +1,6 @@
 // Work on a project of the server. What was said waits in the browser until the server has it on its disk.
 import { getChanges, putPair } from "./api.js";
-import { done, write } from "./store.js";
+import { done, removeIf, write } from "./store.js";
 
 const PAUSE = 1000;
 const MOST_EARLIER = 20;
@@ -20,14 +20,33 @@ export class ProjectStore {
     return this.project.title;
   }
 
-  key(number) {
-    return [this.project.name, this.project.annotator, number];
+  key(number, annotator = this.project.annotator) {
+    return [this.project.key, annotator, number];
   }
 
   // What an earlier page of this browser could not send any more.
   async leftOver() {
-    const range = IDBKeyRange.bound(this.key(0), this.key(Infinity));
+    const rows = await this.outbox();
+    return rows.filter((row) => row.annotator === this.project.annotator);
+  }
+
+  outbox() {
+    const range = IDBKeyRange.bound([this.project.key], [this.project.key, []]);
     return done(this.db.transaction("outbox").objectStore("outbox").getAll(range));
+  }
+
+  // What was said under another name goes to the server too; what is disputed waits until somebody opens that name.
+  async sendForOthers() {
+    const { name, annotator: own } = this.project;
+    for (const { annotator, number, saying } of await this.outbox()) {
+      if (annotator === own) continue;
+      const { kept, conflict } = await putPair(name, number, bodyOf(saying, annotator));
+      if (kept || isSame(saying, conflict)) this.remove(number, saying, annotator);
+    }
+  }
+
+  remove(number, saying, annotator = this.project.annotator) {
+    removeIf(this.db, "outbox", this.key(number, annotator), (row) => isSame(row.saying, saying));
   }
 
   put(numbers, pairs) {
@@ -44,7 +63,7 @@ export class ProjectStore {
     const annotator = this.project.annotator;
     this.waiting.set(number, saying);
     write(this.db, ["outbox"], (outbox) =>
-      outbox.put({ project: this.project.name, annotator, number, saying }),
+      outbox.put({ project: this.project.key, annotator, number, saying }),
     ).catch(() => {});
     this.onSaved(null, "saving…");
     this.send(number);
@@ -56,9 +75,7 @@ export class ProjectStore {
     this.sending.add(number);
     let again = 0;
     try {
-      const { links, state, comment, base } = saying;
-      const body = { links, state, comment, base, annotator: this.project.annotator };
-      const { kept, conflict } = await putPair(this.project.name, number, body);
+      const { kept, conflict } = await putPair(this.project.name, number, bodyOf(saying, this.project.annotator));
       if (kept) this.settled(number, saying, kept);
       else if (isSame(saying, conflict)) this.settled(number, saying, conflict);
       else if (saying.earlier?.some((each) => isSame(each, conflict))) this.waiting.get(number).base = conflict.revision;
@@ -97,7 +114,7 @@ export class ProjectStore {
   forget(number, saying) {
     if (this.waiting.get(number) !== saying) return;
     this.waiting.delete(number);
-    write(this.db, ["outbox"], (outbox) => outbox.delete(this.key(number))).catch(() => {});
+    this.remove(number, saying);
   }
 
   async poll() {
@@ -109,7 +126,7 @@ export class ProjectStore {
         this.revision = Math.max(this.revision, said.revision);
         if (!this.waiting.has(number)) this.onPair(number, said);
       }
-      this.onProgress(news.annotators);
+      this.onProgress(news);
       if (this.waiting.size) for (const number of this.waiting.keys()) this.send(number);
       else if (this.lost) this.onSaved(Date.now());
       this.lost = false;
@@ -127,6 +144,8 @@ export class ProjectStore {
     clearInterval(this.timer);
   }
 }
+
+const bodyOf = ({ links, state, comment, base }, annotator) => ({ links, state, comment, base, annotator });
 
 const spelt = (links) =>
   links

@@ -10,20 +10,30 @@ export const FILTERS = {
   skipped: ["Skipped", (pair) => pair.state === "skipped"],
   comment: ["With a comment", (pair) => Boolean(pair.comment)],
   edited: ["Edited", (pair) => pair.edited],
-  low: ["Score under 0.5", (pair) => pair.score !== null && pair.score < 0.5],
+  low: ["Score under …", (pair, queue) => pair.score !== null && pair.score < queue.limit],
+  gold: ["Unlike the gold", (pair) => pair.gold !== null && !pair.problem && !isGold(pair)],
+  disputed: ["Annotators differ", (pair, queue, number) => queue.disputed.has(number)],
   problem: ["Without a pair", (pair) => Boolean(pair.problem)],
 };
+
+function isGold({ links, gold }) {
+  const spelt = (cells) => [...new Set(cells.map(([i, j]) => `${i}-${j}`))].sort().join(" ");
+  const sure = links.filter((link) => link[3] !== false);
+  return spelt(links) === spelt([...gold.sure, ...gold.possible]) && spelt(sure) === spelt(gold.sure);
+}
 
 export class Queue {
   constructor() {
     this.filter = "all";
+    this.limit = 0.5; // of the score
     this.order = "number";
+    this.disputed = new Set(); // numbers on which two annotators who were compared differ
     this.only = null; // numbers, where there is a list to go through
   }
 
   numbers(pairs) {
     const wanted = FILTERS[this.filter][1];
-    const numbers = (this.only ?? [...pairs.keys()]).filter((number) => wanted(pairs[number]));
+    const numbers = (this.only ?? [...pairs.keys()]).filter((number) => wanted(pairs[number], this, number));
     if (this.order === "score") numbers.sort((a, b) => (pairs[a].score ?? 2) - (pairs[b].score ?? 2) || a - b);
     return numbers;
   }

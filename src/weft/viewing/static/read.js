@@ -1,9 +1,9 @@
 // Reading mode: two texts beside each other; a click on a word shows its partner, its phrase and how sure that is.
-import { align } from "./api.js";
+import { align, alignTexts } from "./api.js";
 import { el, themeButton } from "./dom.js";
 import { percent } from "./pair.js";
 import { phraseOf } from "./phrases.js";
-import { pairedSentences } from "./sentences.js";
+import { pairedParagraphs, pairedSentences } from "./sentences.js";
 import { addressOf, stateOfAddress } from "./share.js";
 
 const AT_ONCE = 8;
@@ -41,22 +41,57 @@ function read(source, target) {
   return alignRows(source, target).catch((error) => error.name === "AbortError" || tell(error.message));
 }
 
+// Paragraph by paragraph: which sentences belong together, and which of their words.
 async function alignRows(source, target) {
-  const pairs = pairedSentences(source, target);
+  const blocks = pairedParagraphs(source, target);
   show(true);
   const mine = reading;
-  const rows = pairs.map((pair) => el("div", { class: "row waiting" }, ...pair.map((text) => column(text))));
-  at("rows").replaceChildren(...rows);
+  const rooms = blocks.map(() => el("div"));
+  at("rows").replaceChildren(...rooms);
+  let [count, guessed] = [0, false];
+  for (const [number, block] of blocks.entries()) {
+    tell(`${number} of ${blocks.length} paragraphs are aligned.`);
+    rooms[number].replaceChildren(el("div", { class: "row waiting" }, ...block.map(column)));
+    const known = await bySense(block);
+    if (mine !== reading) return;
+    const rows = known?.map(alignedRow) ?? (await byLength(block, rooms[number]));
+    if (mine !== reading) return;
+    rooms[number].replaceChildren(...rows);
+    count += rows.length;
+    guessed ||= !known;
+  }
+  const how = guessed ? "put together by their lengths" : "put together by what they say";
+  tell(count ? `${count} pairs of sentences, ${how}. Click a word.` : "There is nothing to read.");
+}
+
+// A server pairs sentences by what they say; null where there is none, or where a text is too long for it.
+async function bySense([source, target]) {
+  try {
+    return source && target ? await alignTexts(source, target) : null;
+  } catch (error) {
+    if (error.status === 404 || error.status === 422) return null;
+    throw error;
+  }
+}
+
+function alignedRow(part) {
+  const row = el("div", { class: "row" });
+  fill(row, [part.source_text, part.target_text], part);
+  return row;
+}
+
+async function byLength([source, target], room) {
+  const pairs = pairedSentences(source, target);
+  const rows = pairs.map((pair) => el("div", { class: "row waiting" }, ...pair.map(column)));
+  room.replaceChildren(...rows);
   const both = pairs.map((pair, number) => [pair, rows[number]]).filter(([pair]) => pair[0] && pair[1]);
   for (let first = 0; first < both.length; first += AT_ONCE) {
-    tell(`${first} of ${both.length} sentences are aligned.`);
     const some = both.slice(first, first + AT_ONCE);
     const request = { pairs: some.map(([[left, right]]) => ({ source: left, target: right })), raw: true };
     const { alignments } = await align(request);
-    if (mine !== reading) return;
     some.forEach(([pair, row], k) => fill(row, pair, alignments[k]));
   }
-  tell(pairs.length ? `${pairs.length} pairs of sentences. Click a word.` : "There is nothing to read.");
+  return rows;
 }
 
 function column(text) {

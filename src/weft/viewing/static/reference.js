@@ -23,6 +23,9 @@ const EXAMPLES = {
       { source: "die Bank ist zu", target: "the bench is closed", terms: [["Bank", "bench"]], method: "itermax" },
     ],
   ],
+  "POST /api/texts": [
+    ["Two texts", { source: "Das Haus ist alt. Ich mag es.", target: "The house is old, and I like it." }],
+  ],
 };
 
 document.querySelector(".masthead").append(themeButton());
@@ -31,7 +34,11 @@ start().catch((error) => root.append(el("p", { role: "alert" }, error.message)))
 
 async function start() {
   const description = await (await fetch("openapi.json")).json();
-  for (const [path, operations] of Object.entries(description.paths))
+  // What most people come for stands first.
+  const paths = Object.entries(description.paths);
+  const first = ["/api/align", "/api/texts", "/api/models", "/health"].filter((path) => path in description.paths);
+  paths.sort(([one], [other]) => first.includes(other) - first.includes(one) || first.indexOf(one) - first.indexOf(other));
+  for (const [path, operations] of paths)
     for (const [method, operation] of Object.entries(operations))
       root.append(section(method.toUpperCase(), path, operation, description.components?.schemas ?? {}));
 }

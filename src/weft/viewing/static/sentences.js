@@ -12,11 +12,16 @@ const STEPS = [
   [2, 2, 0.011],
 ];
 
+// Two texts as pairs of paragraphs, if they have the same number of them, or else as one pair.
+export function pairedParagraphs(source, target) {
+  const [left, right] = [paragraphs(source), paragraphs(target)];
+  if (left.length === right.length) return left.map((text, k) => [text, right[k]]);
+  return left.length + right.length ? [[source, target]] : [];
+}
+
 // Pairs [source text, target text]; a side is "" where a sentence has no counterpart.
 export function pairedSentences(source, target) {
-  const [left, right] = [paragraphs(source), paragraphs(target)];
-  if (left.length === right.length) return left.flatMap((text, k) => paired(sentences(text), sentences(right[k])));
-  return paired(left.flatMap(sentences), right.flatMap(sentences));
+  return paired(paragraphs(source).flatMap(sentences), paragraphs(target).flatMap(sentences));
 }
 
 function paragraphs(text) {

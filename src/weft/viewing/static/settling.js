@@ -6,6 +6,7 @@ import { drawLines } from "./lines.js";
 import { marksOf } from "./pair.js";
 import { FILTERS } from "./queue.js";
 
+const ADJUDICATED = "adjudicated"; // the name that the server keeps for what is settled
 const at = (id) => document.getElementById(id);
 
 export class Settling {
@@ -16,31 +17,33 @@ export class Settling {
   }
 
   // Who annotates, and how far everybody is; with two, a comparison.
-  others(project, annotators) {
-    const text = JSON.stringify(annotators);
+  others(project, { annotators, confirmed }) {
+    const text = JSON.stringify([project.name, annotators, confirmed]);
     if (this.shown === text) return;
     this.shown = text;
     this.project = project;
-    const people = annotators.filter((each) => each.name !== "adjudicated");
+    const people = annotators.filter((each) => each.name !== ADJUDICATED);
     const lines = people.map((each) => el("span", { class: "person" }, `${each.name}: ${each.done} of ${each.total}`));
-    this.app.panel.others.replaceChildren(...lines, ...(people.length > 1 ? [this.chooser(people)] : []), this.saving());
+    this.app.panel.others.replaceChildren(...lines, ...(people.length > 1 ? [this.chooser(people)] : []), this.saving(confirmed));
   }
 
-  saving() {
+  saving(confirmed) {
+    const count = `${confirmed} ${confirmed === 1 ? "pair is" : "pairs are"} confirmed: the gold that weft train takes.`;
     const save = (format) => () =>
       this.app.attempt(async () => download(`gold.${format}`, await getGold(this.project.name, format)));
     const buttons = ["talp", "jsonl"].map((format) =>
       el("button", { type: "button", click: save(format), title: "What is settled, or what all who finished a pair agree on" }, `Save the project's gold as ${format}`),
     );
-    return el("span", { class: "goldsave" }, ...buttons);
+    return el("span", { class: "goldsave" }, el("span", { class: "confirmed" }, count), ...buttons);
   }
 
   chooser(people) {
+    const before = [this.comparison?.first, this.comparison?.second];
     const select = (label, chosen) =>
       el(
         "select",
         { "aria-label": label },
-        ...people.map(({ name }, k) => el("option", { value: name, selected: k === chosen }, name)),
+        ...people.map(({ name }, k) => el("option", { value: name, selected: before[chosen] ? name === before[chosen] : k === chosen }, name)),
       );
     const [first, second] = [select("First annotator", 0), select("Second annotator", 1)];
     const compare = () => this.app.attempt(() => this.compare(first.value, second.value));
@@ -54,10 +57,9 @@ export class Settling {
       if (found.rates[name] === null) return "–";
       return `${found.rates[name].toFixed(digits)} [${found.low[name].toFixed(digits)}, ${found.high[name].toFixed(digits)}]`;
     };
+    this.app.queue.disputed = new Set(this.comparison.links.keys());
     const cells = [["AER", rate("aer", 1)], ["F1", rate("f1", 1)], ["kappa", rate("kappa", 3)]];
-    const rows = found.disagreements.map((each) =>
-      el("li", { value: each.number + 1 }, el("button", { type: "button", class: "quiet", click: () => this.begin(each.number) }, `AER ${each.rates.aer.toFixed(0)} · F1 ${each.rates.f1.toFixed(0)}${found.settled.includes(each.number) ? " · settled" : ""}`)),
-    );
+    const rows = found.disagreements.map((each) => this.disagreement(each, found.settled.includes(each.number)));
     const box = el(
       "section",
       { class: "agreement", "aria-label": "Agreement" },
@@ -70,13 +72,29 @@ export class Settling {
     );
     this.app.panel.root.querySelector(".agreement")?.remove();
     this.app.panel.others.after(box);
+    this.app.panel.show(this.app.work);
+  }
+
+  disagreement({ number, rates }, settled) {
+    const about = `AER ${rates.aer.toFixed(0)} · F1 ${rates.f1.toFixed(0)}${settled ? " · settled" : ""}`;
+    const text = this.app.work.pairs[number].texts[0].slice(0, 70);
+    const go = () => this.begin(number);
+    return el("li", { value: number + 1 }, el("button", { type: "button", class: "quiet", click: go }, `${about} · `, el("span", { dir: "auto" }, text)));
+  }
+
+  // A page that was loaded again in the middle of settling.
+  async resume(name, first, second) {
+    await this.app.opening.openProject(name, ADJUDICATED);
+    await this.compare(first, second);
+    this.begin(null);
   }
 
   // Go through the disagreements under a name of its own; what is chosen there is the gold.
   begin(number) {
     this.app.attempt(async () => {
       const comparison = this.comparison;
-      await this.app.opening.openProject(this.project.name, "adjudicated");
+      const { first, second } = comparison;
+      await this.app.opening.openProject(this.project.name, ADJUDICATED, { first, second });
       this.comparison = comparison;
       const { work, queue } = this.app;
       queue.only = comparison.disagreements.map((each) => each.number);
@@ -85,12 +103,20 @@ export class Settling {
           work.pairs[each.number] = { ...work.pairs[each.number], links: each.first, ready: true };
       work.current = number ?? queue.only.find((each) => FILTERS.open[1](work.pairs[each])) ?? queue.only[0];
       this.app.showPair();
-      this.app.tell(`q takes ${comparison.first}'s links, e takes ${comparison.second}'s; or mend them. d settles.`);
+      this.app.tell(`q takes ${first}'s links, e takes ${second}'s; or mend them. d settles.`);
+      this.app.opening.notice(`You settle what ${first} and ${second} disagree on. What is done here is the gold.`, {
+        "Back to my pairs": () => this.app.opening.backToOwn(this.project.name),
+      });
     });
   }
 
+  // What to say when nothing is left.
+  get finished() {
+    return this.settling ? "Every disagreement is settled." : "No pair is left to do.";
+  }
+
   get settling() {
-    return this.app.work.store?.project?.annotator === "adjudicated" && this.comparison;
+    return this.app.work.store?.project?.annotator === ADJUDICATED && this.comparison;
   }
 
   take(which) {
@@ -109,7 +135,7 @@ export class Settling {
         ...models.map(({ name }) => el("option", { value: name }, name)),
       );
     const each = this.settling && this.comparison.links.get(this.app.work.current);
-    if (each) return this.drawBeside([each.first, each.second], [this.comparison.first, this.comparison.second]);
+    if (each) return this.drawDispute(each);
     const { pair } = this.app.work;
     const model = at("second-model").value;
     if (!model || !pair.source.length || !pair.ready) return this.hide();
@@ -117,10 +143,10 @@ export class Settling {
   }
 
   async askSecond(model, pair) {
-    const key = JSON.stringify([model, pair.source, pair.target]);
+    const request = { ...this.app.settings.request(), model, source: pair.source, target: pair.target };
+    const key = JSON.stringify(request);
     if (this.asked?.key !== key) {
       this.asked = { key };
-      const request = { ...this.app.settings.request(), model, source: pair.source, target: pair.target };
       try {
         const { alignments } = await align(request, "second");
         this.asked = { key, links: alignments[0].links };
@@ -131,6 +157,28 @@ export class Settling {
     }
     if (this.asked.links && this.app.work.pair.source === pair.source)
       this.drawBeside([this.app.work.pair.links, this.asked.links], ["the links below", model]);
+  }
+
+  drawDispute(each) {
+    const { first, second } = this.comparison;
+    this.drawBeside([each.first, each.second], [first, second]);
+    const take = (which, name, key) =>
+      el("button", { type: "button", title: key, click: () => this.take(which) }, `Take ${name}'s links`);
+    const choices = el("p", { class: "choices" }, take("first", first, "q"), take("second", second, "e"));
+    at("beside").append(...this.sureness(each), choices);
+  }
+
+  // A picture shows who linked what; who was sure of it has to be said.
+  sureness(each) {
+    const { source, target } = this.app.work.pair;
+    const sure = new Map(each.first.map(([i, j, , certain]) => [`${i}-${j}`, certain !== false]));
+    const { first, second } = this.comparison;
+    return each.second
+      .filter(([i, j, , certain]) => sure.has(`${i}-${j}`) && sure.get(`${i}-${j}`) !== (certain !== false))
+      .map(([i, j]) => {
+        const [certain, doubting] = sure.get(`${i}-${j}`) ? [first, second] : [second, first];
+        return el("p", { class: "sureness" }, `${source[i]} – ${target[j]}: sure for ${certain}, possible for ${doubting}`);
+      });
   }
 
   drawBeside(systems, names) {

@@ -39,7 +39,20 @@ export function write(db, stores, act) {
   return finished;
 }
 
+// Removes a row only if it is still the one that is meant: another tab may have written a newer one.
+export function removeIf(db, store, key, isMeant) {
+  const rows = db.transaction(store, "readwrite", { durability: "strict" }).objectStore(store);
+  const asked = rows.get(key);
+  asked.onsuccess = () => asked.result && isMeant(asked.result) && rows.delete(key);
+}
+
 const ofWork = (id) => IDBKeyRange.bound([id, 0], [id, Infinity]);
+
+// The first sentence of a work.
+async function beginning(db, id) {
+  const row = await done(db.transaction("pairs").objectStore("pairs").get([id, 0]));
+  return row?.pair.texts?.find((text) => text) ?? "";
+}
 
 // One work in the browser's store: its pairs and what is known about it as a whole.
 export class BrowserStore {
@@ -58,6 +71,7 @@ export class BrowserStore {
 
   static async list(db) {
     const works = await done(db.transaction("works").objectStore("works").getAll());
+    for (const work of works) work.begins = await beginning(db, work.id);
     return works.sort((one, other) => other.saved - one.saved);
   }
 

@@ -95,8 +95,8 @@ function toolbar() {
   ].filter(() => withLinks);
   if (data.models.length) views.push(["similarity", "Similarity"]);
   return el(
-    "div",
-    { class: "toolbar", role: "toolbar", "aria-label": "View and filters" },
+    "section",
+    { class: "toolbar", "aria-label": "View and filters" },
     views.length > 1
       ? choice("View", views, state.view, (view) => {
           state.view = view;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -41,7 +42,8 @@ def test_a_project_is_made_of_a_file_and_keeps_its_lines(client, project):
     seen = client.get(project, params={"annotator": "Ann"}).json()
     assert [len(pair["source"]) for pair in seen["sentences"]] == [2, 0, 1]
     assert "pairs.txt:2" in seen["sentences"][1]["problem"]
-    assert [each["name"] for each in client.get("/api/projects").json()["projects"]] == ["Märchen"]
+    listed = client.get("/api/projects").json()
+    assert (listed["can_create"], [each["name"] for each in listed["projects"]]) == (True, ["Märchen"])
     again = client.post("/api/projects", json={"name": "märchen", "files": [file(TEXT)]}).json()
     assert again["name"] == "märchen 2"
 
@@ -56,7 +58,7 @@ def test_what_was_said_is_seen_by_its_author_alone(client, project):
     assert theirs["annotators"] == [{"name": "Ann", "open": 0, "done": 1, "doubtful": 0, "skipped": 0, "total": 2}]
     for name, count in (("Ann", 1), ("Ben", 0)):
         changes = client.get(f"{project}/changes", params={"annotator": name, "since": 0}).json()
-        assert (changes["revision"], len(changes["changes"])) == (1, count)
+        assert (changes["revision"], len(changes["changes"]), changes["confirmed"]) == (1, count, 1)
 
 
 def test_the_last_writer_does_not_win_silently(client, project):
@@ -85,6 +87,15 @@ def test_refusals_are_sentences(client, project, number, links, more):
     assert answer.json()["detail"].endswith(".")
 
 
+@pytest.mark.parametrize("score", ["NaN", "-Infinity", "1" + "0" * 400])
+def test_a_score_that_could_not_be_read_again_is_refused(client, project, score):
+    body = f'{{"annotator": "Ann", "state": "done", "links": [[0, 0, {score}, true]]}}'
+    answer = client.put(f"{project}/pairs/0", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 422
+    assert answer.json()["detail"].endswith(".")
+    assert client.get(project, params={"annotator": "Ann"}).json()["said"] == {}
+
+
 def test_agreement_settling_and_export(client, project):
     say(client, project, 0, [0, 0], [1, 1])
     say(client, project, 0, [0, 0], annotator="Ben")
@@ -104,9 +115,26 @@ def test_agreement_settling_and_export(client, project):
     assert ben == "1 1 1 S\n2 0 0\n3 1 2 S\n"
 
 
+def test_a_full_disk_is_a_sentence_and_nothing_is_kept(client, project, monkeypatch):
+    """The journal's own file is on a disk that takes nothing more."""
+    say(client, project, 0, [0, 0])
+    with open("/dev/full", "wb", buffering=0) as full:
+        monkeypatch.setattr(
+            "weft.annotation.journal.os.write", lambda file, data, write=os.write: write(full.fileno(), data)
+        )
+        refused = say(client, project, 0, [1, 1])
+    assert (refused.status_code, refused.json()["detail"]) == (
+        507,
+        "the server could not write this down: No space left on device.",
+    )
+    monkeypatch.undo()
+    assert client.get(project, params={"annotator": "Ann"}).json()["said"]["0"]["links"] == [[0, 0, None, True]]
+    assert say(client, project, 2, [0, 0]).status_code == 200
+
+
 def test_a_server_without_projects_says_so():
     client = TestClient(create_app({}, hosts=("testserver",)))
-    assert client.get("/api/projects").json() == {"available": False, "projects": []}
+    assert client.get("/api/projects").json() == {"available": False, "can_create": False, "projects": []}
     assert "weft annotate" in client.get("/api/projects/x?annotator=a").json()["detail"]
 
 

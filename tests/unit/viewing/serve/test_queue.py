@@ -49,6 +49,38 @@ def test_a_short_request_does_not_wait_for_long_ones():
     asyncio.run(scenario())
 
 
+def test_a_short_step_does_not_wait_for_a_long_one_that_is_under_way():
+    async def scenario():
+        queue, done, go = FairQueue(4), [], threading.Event()
+        long = asyncio.ensure_future(queue.do("a", steps("long", done, wait=go), 1.0))
+        await asyncio.sleep(0.05)
+        await asyncio.wait_for(queue.do("a", steps("short", done), 0.01), 5)
+        go.set()
+        await long
+        return done
+
+    assert asyncio.run(scenario()) == ["short", "long"]
+
+
+def test_long_steps_come_one_after_another():
+    """Two at once would take the memory of two."""
+    running = []
+
+    def long():
+        running.append(+1)
+        time.sleep(0.02)
+        assert sum(running) == 1
+        running.append(-1)
+        return sum(running)
+        yield
+
+    async def scenario():
+        queue = FairQueue(8)
+        return await asyncio.gather(*(queue.do(str(number), long(), 1.0) for number in range(5)))
+
+    assert asyncio.run(scenario()) == [0] * 5
+
+
 def test_nobody_starves_while_short_requests_keep_coming():
     async def scenario():
         queue, done = FairQueue(20), []

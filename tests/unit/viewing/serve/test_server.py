@@ -102,6 +102,9 @@ def test_many_pairs_words_and_raw_text(client):
          "target has 48 subwords (what the model reads), but at most 12 are allowed."),
         ({**PAIR, "terms": [["a", "b"]] * 3}, 422, "3 terms were sent, but one request may hold at most 2."),
         ({**PAIR, "terms": [["a", " "]]}, 422, "terms: ['a', ' '] has a side without words."),
+        ({**PAIR, "method": "entmax", "alpha": 1.7}, 422,
+         "`alpha` is 1 or 1.5 with this model; 1.7 needs torch, which takes more memory than all the rest. "
+         "`weft align --alpha` can do it."),
         ({**PAIR, "method": "softmax", "alpha": 1.5}, 422, "`alpha` has no effect with the method softmax."),
         ({**PAIR, "method": "argmax", "threshold": 0.1}, 422, "`threshold` has no effect with the method argmax."),
         ({**PAIR, "method": "itermax", "symmetrize": "union"}, 422,
