@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import forking
+from asking import needs_torch
+
 TESTS = Path(__file__).parent
+FORKS = hasattr(os, "pidfd_open")
 DATA = Path(os.environ.get("WEFT_DATA", TESTS.parents[1] / "shared" / "data"))
 
 # Tests under these paths start programs, train, export or draw; `make quick` leaves them out.
@@ -19,6 +26,7 @@ SLOW = (
         "browser/",
         "faults/",
         "fuzz/",
+        "js/",
         "docs/test_commands",
         "docs/test_docs",
         "golden/",
@@ -32,10 +40,20 @@ SLOW = (
         "unit/viewing/serve/",
         "unit/viewing/test_png",
     ),
-    "test_repository.py::test_the_wheel",
+    *("test_repository.py::test_the_wheel", "test_repository.py::test_the_walk"),
+    # Exports to ONNX take ten seconds.
+    "unit/encoding/test_encoder.py::test_onnx_gives",
+    "unit/encoding/test_encoder.py::test_long_sentences",
+    "unit/encoding/test_bert.py::test_a_model_that_the_hub_gave",
+    *(f"unit/test_aligner.py::test_{name}" for name in ("an_onnx_folder", "the_onnx_folder", "a_damaged_onnx")),
 )
 # Of the tests of commands these are quick: the commands load no model.
 QUICK_COMMANDS = ("help", "main", "convert", "score", "symmetrize")
+
+# Nothing needs the network. Two processes that run tests beside each other have a core each: threads would only wait.
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 try:
     from hypothesis import settings
@@ -48,16 +66,26 @@ else:
     settings.load_profile("weft")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where slow tests are left out, files that hold nothing else are not even imported."""
+    place = collection_path.relative_to(TESTS).as_posix() if collection_path.is_relative_to(TESTS) else ""
+    return True if "not slow" in config.option.markexpr and place.endswith(".py") and is_slow(place) else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests as `slow` or `gpu` by where they stand."""
-    quick_commands = tuple(f"cli/test_{name}.py" for name in QUICK_COMMANDS)
     for item in items:
         place = item.path.relative_to(TESTS).as_posix()
-        name = f"{place}::{item.name}"
         if place.startswith("gpu/"):
             item.add_marker(pytest.mark.gpu)
-        elif name.startswith(SLOW) or (place.startswith("cli/") and not place.startswith(quick_commands)):
+        elif is_slow(f"{place}::{item.name}"):
             item.add_marker(pytest.mark.slow)
+
+
+def is_slow(name: str) -> bool:
+    """Whether a test, or every test of a file, starts programs, trains, exports or draws."""
+    quick_commands = tuple(f"cli/test_{name}.py" for name in QUICK_COMMANDS)
+    return name.startswith(SLOW) or (name.startswith("cli/") and not name.startswith(quick_commands))
 
 
 @pytest.fixture(scope="session")
@@ -67,15 +95,34 @@ def data() -> Path:
     return DATA
 
 
-@pytest.fixture
-def weft():
-    """Run `weft` in a process of its own; returns the finished process with text output."""
+@pytest.fixture(scope="session")
+def servers():
+    """Two programs that fork when a command is to be run: one has imported the light half, the other torch too."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        yield [
+            stack.enter_context(forking.Server(Path(folder, name), torch=name == "torch"))
+            for name in ("light", "torch")
+        ]
 
-    def run(*arguments: object, stdin: str | bytes = b"", **options: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "weft", *map(str, arguments)]
+
+@pytest.fixture
+def weft(servers):
+    """Run `weft` in a process of its own; returns the finished process with text output.
+
+    The process is forked. It is started anew where that might make a difference: with another environment, or with
+    options of `subprocess.run`.
+    """
+
+    def run(*arguments: object, stdin: str | bytes = b"", **options: Any) -> subprocess.CompletedProcess[str]:
+        words = list(map(str, arguments))
         given = stdin.encode() if isinstance(stdin, str) else stdin
-        done = subprocess.run(command, input=given, capture_output=True, timeout=300, **options)
-        return subprocess.CompletedProcess(command, done.returncode, done.stdout.decode(), done.stderr.decode())
+        if options.keys() <= {"cwd", "env"} and options.get("env", os.environ) == os.environ and FORKS:
+            folder = options.get("cwd", os.getcwd())
+            done = servers[needs_torch(words, folder)].run(words, stdin=given, cwd=folder, env=os.environ)
+        else:
+            command = [sys.executable, "-m", "weft", *words]
+            done = subprocess.run(command, input=given, capture_output=True, timeout=300, **options)
+        return subprocess.CompletedProcess(words, done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run
 

@@ -77,10 +77,14 @@ def _training(base: Path) -> tuple[Case, list[str]]:
 
 
 class Injector:
-    """Runs cases in forked processes in which one system call fails; `folder` is made anew for each."""
+    """Runs cases in forked processes in which one system call fails; `folder` is made anew for each.
 
-    def __init__(self, folder: Path) -> None:
+    `main` is run instead of the command line, if it is given.
+    """
+
+    def __init__(self, folder: Path, main: Callable[[], None] | None = None) -> None:
         self._folder = folder
+        self._main = main
         self._library = ctypes.CDLL(None)
         if not hasattr(self._library, "fault_arm"):
             raise SystemExit("start this program with LD_PRELOAD=shim.so, built from shim.c beside it.")
@@ -102,7 +106,9 @@ class Injector:
             os.environ["TMPDIR"] = str(self._folder)  # what is sorted on disk may fail too
             tempfile.tempdir = None
             import weft.applications.sorting as sorting
+            import weft.cli.main
 
+            weft.cli.main.main = self._main or weft.cli.main.main
             sorting.sorted_rows.__kwdefaults__["in_memory"] = 50
             self._library.fault_arm(os.fsencode(self._folder), call, kind)
 
@@ -161,6 +167,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--training", action="store_true", help="try the checkpoints of `weft train` too")
     parser.add_argument("--only", help="try this command alone")
+    parser.add_argument("--desk", type=int, default=0, help="faults while a project of the annotation desk is written")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="weft-faults-") as place:
         base = Path(place)
@@ -170,7 +177,13 @@ def main() -> int:
         import_everything(training=options.training)
         known = scenarios(base, training=options.training)
         chosen = {options.only: known[options.only]} if options.only else known
-        return _try_all(Injector(base / "case"), chosen, options.faults, Random(options.seed))
+        broken = _try_all(Injector(base / "case"), chosen, options.faults, Random(options.seed))
+        if options.desk:
+            from faults import desk  # it needs this module
+
+            injector = Injector(base / "case", desk.main)
+            broken += desk.try_faults(injector, base / "case", options.desk, Random(options.seed))
+        return 1 if broken else 0
 
 
 def _try_all(injector: Injector, chosen: dict[str, tuple[Case, list[str]]], faults: int, random: Random) -> int:
@@ -193,7 +206,7 @@ def _try_all(injector: Injector, chosen: dict[str, tuple[Case, list[str]]], faul
             report(f"{name}, {kind} at call {call} of {calls}: {breach}")
     spread = ", ".join(f"{name} {calls}" for name, (calls, _) in plans.items())
     report(f"{faults} faults, {broken} breaches. Calls that could fail: {spread}.")
-    return 1 if broken else 0
+    return broken
 
 
 if __name__ == "__main__":

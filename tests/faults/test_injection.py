@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -32,9 +33,17 @@ def python(shim: Path, *arguments: object, **options: object) -> subprocess.Comp
 
 def test_after_any_fault_files_are_the_old_ones_or_the_new_ones(shim):
     """Every command that writes: a full disk, a broken one, an interrupted call and a kill."""
-    done = python(shim, HERE / "injection.py", "--faults", 96)
+    done = python(shim, HERE / "injection.py", "--faults", 96, "--desk", 48)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("96 faults, 0 breaches.")
+    assert re.search(r"^desk: 48 faults at \d+ calls, 0 breaches\.$", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.exhaustive
+def test_a_project_survives_every_fault_at_every_call(shim):
+    """Making, opening, changing and closing a project of the annotation desk."""
+    done = python(shim, HERE / "injection.py", "--faults", 0, "--desk", 10_000)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 # Writes as a careless program would: straight into the file.

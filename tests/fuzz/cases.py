@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 from typer.models import OptionInfo
 
-from fuzz import hostile, workshop
+from fuzz import hostile, listening, workshop
 
-# Never tried: what listens for ever, starts clusters and processes, or changes the shell of whoever runs this.
+# Never tried: what starts clusters and processes, or changes the shell of whoever runs this.
 _LEFT_OUT = {"help", "output", "address", "workers", "install_completion", "show_completion", "host", "engine"}
 _WITH_TORCH = ("train", "model export", "model average")
 _MISSING = "missing-model"
@@ -46,7 +46,8 @@ OUTPUTS = ("out", "out.gz", "out.jsonl", "folder", "no/such/place", "", "out.htm
 class Case:
     """A command line, the files that lie in its folder, and what it reads from stdin.
 
-    `lines_of` names the input whose number of lines the output must have; `output` is where that goes.
+    `lines_of` names the input whose number of lines the output must have; `output` is where that goes. `requests` are
+    sent to a command that listens.
     """
 
     arguments: list[str]
@@ -56,6 +57,7 @@ class Case:
     output: str = "-"
     lines_of: str | None = None
     json_lines: bool = False
+    requests: list[listening.Request] = field(default_factory=list)
 
 
 class Option(NamedTuple):
@@ -98,9 +100,10 @@ def _parts(hint: Any) -> Iterator[Any]:
 class Maker:
     """Makes cases from chance; `base` holds the models that all cases share."""
 
-    def __init__(self, base: Path, *, training: bool) -> None:
+    def __init__(self, base: Path, *, training: bool, command: str | None = None) -> None:
         self._base = base
-        self._names = [name for name in commands() if training or name not in _WITH_TORCH]
+        known = [name for name in commands() if training or name not in _WITH_TORCH]
+        self._names = [name for name in known if command in (None, name)]
 
     def case(self, seed: int, number: int) -> Case:
         """The same case for the same numbers."""
@@ -111,7 +114,7 @@ class Maker:
         case = _MAKERS.get(name, _plain)(self, random)
         case.arguments[:0] = name.split()
         case.arguments += self._options(random, name)
-        if name in ("serve", "annotate", "page"):
+        if name == "page" or (name in ("serve", "annotate") and not case.requests):
             case.arguments += ["--model", _MISSING]  # it must not begin to listen
         case.files.setdefault("empty", b"")
         return case
@@ -373,6 +376,38 @@ def _average(maker: Maker, random: Random) -> Case:
     return case
 
 
+def _listening(maker: Maker, random: Random) -> Case:
+    """serve and annotate: half of them answer requests, over a project with two pairs."""
+    case = Case([])
+    if random.random() < 0.5:
+        return _plain(maker, random)
+    case.folders["model"] = maker._base / "graph"
+    case.files |= {f"projects/work/{name}": data for name, data in workshop.PROJECT.items()}
+    case.requests = [listening.request(random) for _ in range(40)]
+    return case
+
+
+def _serve(maker: Maker, random: Random) -> Case:
+    case = _listening(maker, random)
+    if case.requests:
+        case.arguments = ["--port", "0", "--model", "model", "--project", "projects"]
+    return case
+
+
+def _annotate(maker: Maker, random: Random) -> Case:
+    case = _listening(maker, random)
+    if case.requests:
+        case.arguments = ["projects", "--port", "0", "--model", "model"]
+        return case
+    case = Case(["made"])
+    case.arguments += ["--pairs", _input(random, case, _pairs(random))]
+    if random.random() < 0.5:
+        case.files["links"] = _links(random, random.choice([1, 3, 12]))
+        case.arguments += ["--links", "links"]
+    case.arguments += ["--only-create"] * (random.random() < 0.8)
+    return case
+
+
 _MAKERS: dict[str, Callable[[Maker, Random], Case]] = {
     "align": _align,
     "lexicon": _linked,
@@ -388,4 +423,6 @@ _MAKERS: dict[str, Callable[[Maker, Random], Case]] = {
     "model info": _model,
     "model export": _export,
     "model average": _average,
+    "serve": _serve,
+    "annotate": _annotate,
 }

@@ -6,7 +6,6 @@ Each breach of the rule is printed with the command that repeats it; the exit co
 from __future__ import annotations
 
 import argparse
-import contextlib
 import gc
 import os
 import shlex
@@ -22,8 +21,10 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "TOKENIZERS_PARALLEL
     os.environ.setdefault(variable, "1" if variable != "TOKENIZERS_PARALLELISM" else "false")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fuzz import rule, workshop  # noqa: E402 - the paths come first
+import forking  # noqa: E402 - the paths come first
+from fuzz import rule, workshop  # noqa: E402
 from fuzz.cases import Maker  # noqa: E402
+from weft.cli.main import command_line  # noqa: E402
 
 
 def main() -> int:
@@ -35,7 +36,8 @@ def main() -> int:
         if options.training:
             workshop.make_torch_model(base / "torch")
         import_everything(training=options.training)
-        return _run(options, Maker(base, training=options.training), base / "case")
+        maker = Maker(base, training=options.training, command=options.command)
+        return _run(options, maker, base / "case")
 
 
 def _options() -> argparse.Namespace:
@@ -44,43 +46,19 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so long, whatever is left")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=int, help="run this case alone, and leave its files in ./fuzz-case")
-    parser.add_argument("--seconds", type=float, default=60.0, help="time that one case may take")
+    parser.add_argument("--seconds", type=float, default=60.0, help="time of a processor that one case may take")
+    parser.add_argument("--command", help="leave out all others, for example serve")
     parser.add_argument("--no-training", dest="training", action="store_false", help="leave out what needs torch")
     return parser.parse_args()
 
 
 def import_everything(*, training: bool) -> None:
-    """What is imported once is there in every forked process."""
-    import fastapi  # noqa: F401
-    import lxml.html  # noqa: F401
-    import onnxruntime  # noqa: F401
-    import scipy.optimize  # noqa: F401
-    import uvicorn  # noqa: F401
-
-    import weft.applications.documents
-    import weft.applications.labels
-    import weft.applications.phrases
-    import weft.cli.main
-    import weft.corpus.align
-    import weft.corpus.shards
-    import weft.encoding.onnx
-    import weft.tuning
-    import weft.viewing.reading
-    from weft.text.segment import segment
-
+    """Import and prepare once what all cases need."""
+    forking.import_light_half()
     if training:
-        import transformers
-
-        import weft.models.export
-        import weft.training.loop
-
-        transformers.BertModel, transformers.AutoTokenizer, transformers.BertForMaskedLM  # noqa: B018 - lazy imports
-    command = typer.main.get_command(weft.cli.main.command_line())
+        forking.import_torch_half()
+    command = typer.main.get_command(command_line())
     typer.main.get_command = lambda app: command  # it is the same for all cases
-    sys.argv = ["weft", "convert", os.devnull, os.devnull]
-    with contextlib.suppress(SystemExit):
-        weft.cli.main.main()  # reading the first command line imports more
-    segment("l'homme, 1.5", None)  # its rules are compiled once
     gc.freeze()
 
 

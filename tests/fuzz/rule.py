@@ -7,27 +7,27 @@ behind; an end in bounded time.
 from __future__ import annotations
 
 import gzip
-import io
 import json
-import logging
 import lzma
+import math
 import os
 import re
 import resource
-import select
 import signal
 import sys
 import tempfile
-import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 
+import forking
 from fuzz.cases import Case
+from fuzz.listening import Conversation
 from fuzz.workshop import copy_folder
 
 _MEMORY = 6 << 30
+_PATIENCE = 20
 _PYTHON = re.compile(r"\.py:\d+|Traceback|Error:? .*\n +File|\bat 0x[0-9a-f]{6}")
 _SANDBOX = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "NO_COLOR": "1", "COLUMNS": "100"}
 
@@ -45,8 +45,9 @@ def try_case(case: Case, folder: Path, *, seconds: float) -> tuple[Run, list[str
     """Run a case in an empty folder; returns what it did, and every breach of the rule."""
     lay_out(case, folder)
     before = _contents(folder)
-    run = forked(case, folder, seconds=seconds)
-    return run, list(_breaches(case, folder, before, run))
+    talk = Conversation(case.requests)
+    run = forked(case, folder, seconds=seconds, meanwhile=talk.hold if case.requests else None)
+    return run, [*talk.breaches, *_breaches(case, folder, before, run), *talk.lost(folder / "projects" / "work")]
 
 
 def lay_out(case: Case, folder: Path) -> None:
@@ -65,72 +66,50 @@ def _contents(folder: Path) -> dict[str, bytes]:
 
 
 def forked(
-    case: Case, folder: Path, *, seconds: float, before: Callable[[], object] = int, after: Callable[[], object] = int
+    case: Case,
+    folder: Path,
+    *,
+    seconds: float,
+    before: Callable[[], object] = int,
+    after: Callable[[], object] = int,
+    meanwhile: Callable[[int, Path], object] | None = None,
 ) -> Run:
-    """Run a case in a process of its own, which calls `before` and `after` itself."""
+    """Run a case in a process of its own.
+
+    Args:
+        case: What is run.
+        folder: Where, with the case's files.
+        seconds: Time of a processor after which it is ended; on a busy machine that takes a while.
+        before: What the process itself does at first.
+        after: What the process itself does at last.
+        meanwhile: What this process does while the other runs, told its number and the file of its stderr.
+    """
+
+    def prepare() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), math.ceil(seconds) + 5))
+        before()
+
     with tempfile.TemporaryDirectory() as place:
         streams = [Path(place) / name for name in ("stdin", "stdout", "stderr")]
         streams[0].write_bytes(case.stdin)
         sys.stdout.flush()
         child = os.fork()
-        if child == 0:
-            _become(case, folder, streams, before, after)
-        handle = os.pidfd_open(child)
-        try:
-            ended = bool(select.select([handle], [], [], seconds)[0])
-            if not ended:
-                os.kill(child, signal.SIGKILL)
-        finally:
-            os.close(handle)
-        status = os.waitpid(child, 0)[1]
-        code = os.waitstatus_to_exitcode(status) if ended else None
+        if not child:
+            files = [os.open(path, os.O_WRONLY | os.O_CREAT if k else os.O_RDONLY) for k, path in enumerate(streams)]
+            environment = {**os.environ, **_SANDBOX, "HOME": place, "TMPDIR": place}
+            forking.become(case.arguments, folder, files, environment, prepare, after)
+        if meanwhile is not None:
+            meanwhile(child, streams[2])
+        code = forking.ended(child, _PATIENCE * seconds)
         return Run(code, streams[1].read_bytes(), streams[2].read_text(errors="backslashreplace"))
 
 
-def _become(
-    case: Case, folder: Path, streams: list[Path], before: Callable[[], object], after: Callable[[], object]
-) -> None:
-    """The forked process turns into `weft` with its own streams; it never returns."""
-    code = 70
-    try:
-        os.setsid()
-        os.chdir(folder)
-        os.environ.update(_SANDBOX, HOME=str(streams[0].parent), TMPDIR=str(streams[0].parent))
-        tempfile.tempdir = None
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-        for number, path in enumerate(streams):
-            flags = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-            os.dup2(os.open(path, flags, 0o600), number)
-        sys.stdin, sys.stdout = (io.TextIOWrapper(os.fdopen(number, mode)) for number, mode in ((0, "rb"), (1, "wb")))
-        sys.stderr = io.TextIOWrapper(os.fdopen(2, "wb", 0), "utf-8", "backslashreplace", write_through=True)
-        logging.getLogger("weft").handlers.clear()
-        sys.argv = ["weft", *case.arguments]
-        before()
-        code = _code_of_main()
-        after()
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        os._exit(code)
-
-
-def _code_of_main() -> int:
-    from weft.cli.main import main
-
-    try:
-        main()
-    except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 1
-    return 0
-
-
 def _breaches(case: Case, folder: Path, before: dict[str, bytes], run: Run) -> Iterator[str]:
-    if run.code is None:
+    if run.code in (None, -signal.SIGXCPU):
         yield "did not end in time"
         return
-    if run.code not in (0, 1, 2):
+    if run.code not in (0, 1, 2) and not (case.requests and run.code == 128 + signal.SIGTERM):
         yield f"exit code {run.code}"
     if found := _PYTHON.search(run.stderr):
         yield f"Python's own words on stderr: {found[0]!r}"

@@ -114,3 +114,8 @@ CONFIGURATION: dict[str, object] = {
     "guide": {"threshold": 0.1, "strict": 0.0, "denoise_after": 0.5, "denoise_keep": 0.05, "denoise_add": 0.5},
     "gold": {"cross": 0.5, "stray": 2.0},
 }
+PROJECT = {
+    "project.json": b'{"kind": "weft project", "name": "work"}',
+    "pairs.jsonl": b'{"source": ["das", "Haus"], "target": ["the", "house"]}\n'
+    b'{"source": ["ja", "."], "target": ["yes", "."]}\n',
+}
