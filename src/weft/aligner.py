@@ -18,7 +18,7 @@ from weft.encoding.pending import Pending, in_order
 from weft.encoding.subwords import TokenizedPairs, unknown_words
 from weft.errors import SettingError, chosen
 from weft.extraction.extractor import begin_links
-from weft.extraction.long_pairs import alternatives, shortened
+from weft.extraction.long_pairs import LongPair, alternatives, shortened
 from weft.extraction.methods import Cost
 from weft.extraction.scores import Scores
 from weft.extraction.settings import ExtractionSettings
@@ -211,6 +211,21 @@ class Aligner:
             three with two, and their words' links. Sentences without a counterpart have an empty range beside them.
         """
         kind = chosen("scores", Scores, scores)
+        # Scores say which sentences belong together, whether anybody wants to see them or not.
+        texts, found = self.sentence_pairs(source, target, scores=Scores.CALIBRATED if kind is Scores.NONE else kind)
+        nothing = Alignment(score=0.0)
+        aligned = [
+            (range(*pair[:2]), range(*pair[2:4]), nothing if links is None else links)
+            for pair, links in texts.chosen(found)
+        ]
+        if kind is Scores.NONE:
+            return [(source, target, links.without_scores()) for source, target, links in aligned]
+        return aligned
+
+    def sentence_pairs(
+        self, source: Sequence[Words], target: Sequence[Words], *, scores: Scores
+    ) -> tuple[LongPair, list[Alignment]]:
+        """The sentences of two texts that may belong together, and the links of each such pair."""
         tokenizer = self.encoder.tokenize.tokenizer
         subwords = tokenizer.split([tuple(chain.from_iterable(text)) for text in (source, target)])
         starts = [
@@ -224,14 +239,8 @@ class Aligner:
             parts, pairs = subwords.parts(edges[:, 0], edges[:, 1]), np.arange(len(edges)).reshape(-1, 2)
             unknown = unknown_words(parts, tokenizer.unknown)[pairs].sum(axis=1)
             lines = TokenizedPairs(parts, pairs, np.ones(len(pairs), dtype=np.bool_), unknown)
-            # Scores say which sentences belong together, whether anybody wants to see them or not.
-            found.extend(self.begin(lines, scores=Scores.CALIBRATED if kind is Scores.NONE else kind)())
-        way = texts.chosen(found)
-        nothing = Alignment(score=0.0)
-        aligned = [(range(*pair[:2]), range(*pair[2:4]), nothing if links is None else links) for pair, links in way]
-        if kind is Scores.NONE:
-            return [(source, target, links.without_scores()) for source, target, links in aligned]
-        return aligned
+            found.extend(self.begin(lines, scores=scores)())
+        return texts, found
 
     def similarity(self, source: Sentence, target: Sentence, *, kind: str = "cosine") -> npt.NDArray[np.float32]:
         """How similar the words of two sentences are: that of their closest subwords.
@@ -299,7 +308,12 @@ def _weight(sentence: Words) -> int:
 
 
 def _with_pair_score(alignment: Alignment, n_words: int) -> Alignment:
-    """The pair's score: mean link probability times the share of its words, on both sides, that have a link."""
+    """With a null, the score is known already: the pair's support.
+
+    Without one it is the mean probability of the links times the share of words, on both sides, that have a link.
+    """
+    if alignment.score is not None:
+        return alignment
     if not alignment.links:
         return replace(alignment, score=0.0)
     mean = sum(link.score or 0.0 for link in alignment.links) / len(alignment.links)
@@ -309,11 +323,12 @@ def _with_pair_score(alignment: Alignment, n_words: int) -> Alignment:
 
 def _doubted(alignment: Alignment, unknown: int, n_words: int, *, lowered: bool) -> Alignment:
     """Links of words that are mostly unknown: their probabilities are lowered by the share of those."""
-    links = alignment.links
+    links, score = alignment.links, alignment.score
     if lowered:
         known = 1 - unknown / n_words
         links = tuple(link._replace(score=round(known * (link.score or 0.0), 6)) for link in links)
-    return replace(alignment, links=links, unknown=unknown)
+        score = None if score is None else round(known * score, 6)
+    return replace(alignment, links=links, score=score, unknown=unknown)
 
 
 def _first_of_words(words: IntArray) -> IntArray:

@@ -99,7 +99,7 @@ def test_ten_thousand_words(weft, model):
 
 def test_long_sentences_are_announced(weft, tiny_bert):
     done = weft("align", "--model", tiny_bert, "--layer", 2, stdin=" ||| ".join(["Haus " * 100] * 2) + "\n")
-    assert "texts too long for the encoder, read in pieces: 1." in done.stderr
+    assert "read in pieces, because they are too long for the encoder: 1 " in done.stderr
 
 
 def test_two_files_tsv_and_json_give_the_same(weft, tmp_path):
@@ -157,7 +157,7 @@ def test_raw_text_is_split_and_its_words_have_offsets(weft):
         assert [text[start:end] for start, end in record[f"{side}_offsets"]] == record[side]
     assert record["target"][-1] == "?"
     assert empty["links"] == []
-    assert "stdin:2: a side holds no words" in done.stderr
+    assert "stdin:2: one side has no words" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -326,7 +326,20 @@ def test_many_bad_lines_are_counted_and_a_file_of_nothing_else_has_failed(weft):
     done = weft("align", stdin="nothing\n" * 30)
     assert (done.returncode, done.stdout) == (1, "\n" * 30)
     assert done.stderr.count("It gets no links.") == 10
-    assert done.stderr.endswith("weft: 30 of 30 lines could not be aligned and have no links.\n")
+    assert "weft: 30 of 30 lines could not be aligned and have no links." in done.stderr
+    assert done.stderr.endswith("If the translation is in a second file, name it after the first.\n")
+
+
+def test_an_empty_file_is_told_from_one_that_was_aligned(weft):
+    done = weft("align", stdin="")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "weft: the input is empty: there is nothing to align.\n"
+
+
+def test_text_that_is_not_split_into_words_is_noticed(weft):
+    done = weft("align", stdin="Das ist gut. ||| That is good.\n")
+    assert done.stderr == "weft: stdin: the text does not look split into words (gut.). If it is not, add --raw.\n"
+    assert weft("align", "--raw", stdin="Das ist gut. ||| That is good.\n").stderr == ""
 
 
 def test_terms_are_linked(weft, tmp_path):
@@ -355,12 +368,12 @@ def test_words_that_the_model_cannot_read_are_reported(weft, tmp_path):
     done = weft("align", "--output-format", "jsonl", "--raw", "--source-language", "tlh", stdin=text)
     records = [json.loads(line) for line in done.stdout.splitlines()]
     assert [record.get("unknown") for record in records] == [3, 3, 3, None]
-    assert "--source-language tlh is not a language that the model was trained on: af, " in done.stderr
+    assert "--source-language tlh is not a language that the model was trained on. It knows 1" in done.stderr
     assert done.stderr.count("more than a third of the words are unknown") == 1
-    assert "in 3 lines more than a third" in done.stderr
+    assert "in 3 lines, more than a third" in done.stderr
     (tmp_path / "pairs").write_text(text)
     sharded = weft("align", tmp_path / "pairs", "--shards", "2", "-o", tmp_path / "out")
-    assert "in 3 lines more than a third" in sharded.stderr
+    assert "in 3 lines, more than a third" in sharded.stderr
 
 
 def test_two_texts_whose_sentences_do_not_match(weft, tmp_path):
@@ -377,8 +390,8 @@ def test_two_texts_whose_sentences_do_not_match(weft, tmp_path):
     ("arguments", "message"),
     [
         (["--documents", "de"], "weft: --documents needs two files: a text and its translation.\n"),
-        (["--documents", "de", "en", "--shards", "2"], "weft: --shards does not go with --documents.\n"),
-        (["--sentence-per-line", "de"], "weft: --sentence-per-line goes with --documents.\n"),
+        (["--documents", "de", "en", "--shards", "2"], "weft: --shards cannot be used with --documents.\n"),
+        (["--sentence-per-line", "de"], "weft: --sentence-per-line only works with --documents.\n"),
     ],
 )
 def test_options_that_do_not_go_with_documents(weft, arguments, message):

@@ -111,7 +111,7 @@ def test_a_damaged_file_is_named_and_whole_ones_stay(weft, tmp_path, tiny_onnx):
     [
         (["-o", "links"], 2, "weft: the Ray engine reads and writes files: name the input and --output.\n"),
         (["pairs", "-o", "links", "--shards", "2"], 2, "weft: --shards only works with the local engine"),
-        (["pairs", "-o", "links.parquet", "--output-format", "naacl"], 2, "naacl has several lines a pair"),
+        (["pairs", "-o", "links.parquet", "--output-format", "naacl"], 2, "naacl has several lines per pair"),
         (["pairs", "-o", "links", "--address", "127.0.0.1:9"], 1, "weft: cannot reach a Ray cluster at 127.0.0.1:9: "),
         (["missing", "-o", "links"], 1, "weft: missing: No such file or directory.\n"),
     ],

@@ -54,7 +54,7 @@ def unfinished(align, folder):
     assert done.returncode == 1
     assert (
         done.stderr
-        == "weft: 3 of 5 shards are finished and stay in links.shards; --resume goes on from there.\n"
+        == "weft: 3 of 5 shards are finished and kept in links.shards. Continue with --resume.\n"
         + "weft: pairs:4900: expected one ' ||| ' separator, found 0.\n"
     )
     assert not (folder / "links").exists()
@@ -92,7 +92,8 @@ def test_shards_make_no_difference_to_scores_that_depend_on_the_batch(weft, fold
 def test_few_lines_and_many_shards(align, folder, lines, shards):
     (folder / "pairs").write_text("das ist ||| das ist\n" * lines)
     done = align("pairs", "-o", "links", "--shards", shards, "--resume")
-    assert (done.returncode, done.stderr) == (0, "")
+    said = "" if lines else "weft: the input is empty: there is nothing to align.\n"
+    assert (done.returncode, done.stderr) == (0, said)
     assert (folder / "links").read_text() == "0-0 1-1\n" * lines
 
 
@@ -142,7 +143,7 @@ def test_an_unfinished_run_is_not_begun_anew_by_mistake(unfinished):
     assert (done.returncode, done.stderr) == (
         1,
         "weft: links.shards holds an unfinished run with 3 of 5 shards. "
-        "Go on with it by --resume, or remove the folder to begin again.\n",
+        "Continue it with --resume, or remove the folder to start again.\n",
     )
 
 
@@ -162,7 +163,7 @@ def test_other_settings_refuse_to_mix(unfinished, folder, options, difference):
     assert done.returncode == 1
     assert done.stderr.endswith(
         f"weft: links.shards belongs to another run: {difference}. "
-        "Give what that run was given, or remove the folder to begin again.\n"
+        "Use the same files and settings, or remove the folder to start again.\n"
     )
     assert {path.name: path.read_bytes() for path in (folder / "links.shards").iterdir()} == before
 
@@ -226,7 +227,7 @@ def test_a_file_that_may_not_grow(align, folder, model):
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
-        "weft: 3 of 4 shards are finished and stay in links.shards; --resume goes on from there.\n"
+        "weft: 3 of 4 shards are finished and kept in links.shards. Continue with --resume.\n"
         "weft: links.shards/00003: File too large.\n"
     )
     assert sorted(path.name for path in (folder / "links.shards").iterdir()) == [
@@ -258,7 +259,7 @@ def test_a_full_disk(align, folder, kilobytes, full):
         assert done.returncode == 1
         assert f"weft: {full}" in done.stderr
         assert "No space left on device." in done.stderr.splitlines()[-1]
-        assert "shards are finished and stay in disk/links.shards" in done.stderr
+        assert "shards are finished and kept in disk/links.shards" in done.stderr
         kept = sorted(path.name for path in (folder / "disk").rglob("*"))
         assert "links" not in kept
         assert not any("partial" in name for name in kept)

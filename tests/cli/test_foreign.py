@@ -18,6 +18,12 @@ import pytest
          "--model M 'my pairs.txt'"),
         ("-i pairs.txt -d -o -v", "-i is an option of fast_align", "pairs.txt"),
         ("-d -o -v -i pairs.txt -r -T 5", "-d is an option of fast_align", "pairs.txt"),
+        ("de.txt en.txt -output out -matching-methods mai -add-probs", "-output is an option of simalign",
+         "de.txt en.txt -o out --method match --scores"),
+        ("de.txt en.txt --matching-methods inter", "--matching-methods is an option of simalign",
+         "de.txt en.txt --method argmax"),
+        ("--model bert --matching-methods i", "--matching-methods is an option of simalign",
+         "--model bert-base-multilingual-cased --method itermax"),
         ("-s de.txt -t en.txt -f out.fwd -r out.rev --overwrite -m 3", "-s is an option of eflomal",
          "de.txt en.txt -o out.fwd"),
     ],
@@ -25,7 +31,7 @@ import pytest
 def test_a_line_of_another_tool_is_answered_with_the_line_to_type(weft, line, tool, answer):
     done = weft("align", *shlex.split(line))
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"weft: {tool}. Here it is: weft align {answer}\n"
+    assert done.stderr == f"weft: {tool}. In weft, type: weft align {answer}\n"
 
 
 def test_the_line_to_type_works(weft, tmp_path):

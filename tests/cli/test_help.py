@@ -14,7 +14,7 @@ from weft.cli.main import command_line
 
 COMMANDS = [
     "align", "score", "view", "serve", "annotate", "page", "train", "tune", "project", "lexicon", "phrases", "filter",
-    "symmetrize", "convert", "model", "model list", "model info", "model export",
+    "symmetrize", "convert", "model", "model list", "model info", "model export", "model average",
 ]  # fmt: skip
 GROUPED = {
     "align": {"Output", "Model", "Links", "Text", "Large runs"},

@@ -77,6 +77,26 @@ def test_shortlists(weft, tmp_path):
     assert "--marian writes two files of its own" in done.stderr
 
 
+def test_a_shortlist_of_50_000_pairs_is_what_marian_reads(weft, tmp_path):
+    """Source word k is linked with target words k (twice) and k + 1, for all k below 25,000."""
+    count = 25_000
+    words = [[f"{side}{k}" for k in range(count + 1)] for side in ("s", "t")]
+    lines = [f"{words[0][k]} ||| {words[1][k]} {words[1][k]} {words[1][k + 1]}\n" for k in range(count)]
+    (tmp_path / "pairs").write_text("".join(lines))
+    (tmp_path / "links").write_text("0-0 0-1 0-2\n" * count)
+    done = weft("lexicon", "pairs", "--links", "links", "--marian", "lists", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    # Marian reads three words at a time, whatever the lines: target, source, probability.
+    tokens = (tmp_path / "lists" / "lex.s2t").read_text().split()
+    read: dict[str, dict[str, float]] = {}
+    for target, source, probability in zip(tokens[::3], tokens[1::3], tokens[2::3], strict=True):
+        read.setdefault(source, {})[target] = float(probability)
+    assert len(tokens) == 3 * 2 * count
+    expected = {words[0][k]: {words[1][k]: 2 / 3, words[1][k + 1]: 1 / 3} for k in range(count)}
+    assert read.keys() == expected.keys()
+    assert all(read[word] == pytest.approx(of, abs=1e-8) for word, of in expected.items())
+
+
 def test_a_file_without_any_pair_fails_and_leaves_the_old_output(weft, tmp_path):
     (tmp_path / "text").write_text("nothing\n" * 12)
     (tmp_path / "lexicon").write_text("old")

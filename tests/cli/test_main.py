@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -62,6 +63,16 @@ def test_a_reader_of_stderr_that_leaves_costs_no_line(tmp_path):
     done = shell("weft align pairs > links 2> >(head -1 > /dev/null); echo $?", tmp_path)
     assert done.stdout == "0\n"
     assert (tmp_path / "links").read_text() == "\n" * 500 + "0-0\n" * 500
+
+
+def test_a_reader_of_stderr_that_left_before_the_first_word_does_not_change_the_exit_code(tmp_path):
+    (tmp_path / "pairs").write_text("bad\na ||| a\n")
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "weft", "align", "pairs"]
+    done = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=writer, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stdout) == (0, b"\n0-0\n")
 
 
 def test_closed_streams_are_no_traceback(tmp_path):

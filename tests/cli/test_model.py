@@ -64,7 +64,7 @@ def test_a_known_encoder_and_a_guess(weft, tiny_bert):
         (["export", "EMPTY", "--to", "onnx", "-o", "OUT"], 1, "holds no Hugging Face model"),
         (["export", "MODEL", "--to", "coreml", "-o", "OUT"], 2, "--to must be one of onnx, onnx-int8"),
         (["export", "MODEL", "--to", "onnx"], 2, "--output"),
-        (["export", "MODEL", "--to", "onnx", "-o", "MODEL"], 2, "another folder than the model's own"),
+        (["export", "MODEL", "--to", "onnx", "-o", "MODEL"], 2, "must not be the model's own folder"),
         (["export", "MODEL", "--to", "onnx", "-o", "MODEL/config.json"], 2, "is not a folder"),
         (["export", "MODEL", "--to", "onnx", "-o", "OUT", "--embedding-bits", "5"], 2, "must be 4 or 8"),
     ],

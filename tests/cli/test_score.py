@@ -80,7 +80,7 @@ def test_wrong_bases_and_ranges_are_refused(weft, files):
     assert done.stderr.startswith("weft: contradiction:1: the link 3-3 is out of range: source and target have 3 and 3")
     done = weft("score", "gold", "good", "--gold-base", "1", cwd=files)
     assert done.returncode == 1
-    assert "gold:1: found '0-0', but words were said to be counted from 1" in done.stderr
+    assert "gold:1: found '0-0', but words should be counted from 1" in done.stderr
     (files / "far").write_text("0-0\n0-9\n\n")
     done = weft("score", "gold", "far", "--source", "source", "--target", "target", cwd=files)
     assert done.stderr.startswith("weft: far:2: the link 0-9 is out of range: source and target have 2 and 2 words")
@@ -183,3 +183,12 @@ def test_tables_for_papers_pages_and_scripts(weft, tmp_path):
     alone = weft("score", gold, right, "--format", "markdown").stdout
     assert "**" not in alone
     assert "star" not in alone
+
+
+def test_systems_are_called_what_they_are_told(weft, files):
+    done = weft("score", "gold", "good", "poor", "--names", "ours, theirs", "--format", "json", cwd=files)
+    systems = json.loads(done.stdout)["systems"]
+    assert [system["name"] for system in systems] == ["ours", "theirs"]
+    assert systems[1]["baseline"] == "ours"
+    refused = weft("score", "gold", "good", "poor", "--names", "ours", cwd=files)
+    assert (refused.returncode, refused.stderr) == (2, "weft: --names needs one name per system, 2 in all; got 1.\n")

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+from asking import PLACES
 from pages import FENCE, PAGES, ROOT, Block, blocks
 
 
@@ -48,9 +49,21 @@ def _trimmed(lines: list[str]) -> list[str]:
     return lines
 
 
-def run_console(block: Block, folder: Path) -> None:
-    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": programs, "HF_HUB_OFFLINE": "1", "LC_ALL": "C.UTF-8"}
+@pytest.fixture
+def programs(tmp_path, servers) -> dict[str, str]:
+    """The environment of commands: `weft` is this environment's, in forks of processes that have imported it."""
+    for server in servers:
+        server.start()
+    script = tmp_path / "programs" / "weft"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -IS "{ROOT / "tests" / "asking.py"}" "$@"\n')
+    script.chmod(0o755)
+    folders = (str(script.parent), str(Path(sys.executable).parent), os.environ["PATH"])
+    places = ":".join(str(server.place) for server in servers)
+    return {**os.environ, "PATH": os.pathsep.join(folders), PLACES: places, "LC_ALL": "C.UTF-8"}
+
+
+def run_console(block: Block, folder: Path, environment: dict[str, str]) -> None:
     for command, expected in commands(block.code):
         done = subprocess.run(
             ["bash", "-c", command],
@@ -82,14 +95,14 @@ def run_python(block: Block, page: Path, namespace: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_examples_print_what_the_page_says(page, tmp_path, monkeypatch):
+def test_examples_print_what_the_page_says(page, tmp_path, monkeypatch, programs):
     folder = tmp_path / "examples"
     shutil.copytree(ROOT / "examples", folder)
     monkeypatch.chdir(folder)
     namespace: dict[str, object] = {"__name__": "__main__"}
     for block in blocks(page.read_text(encoding="utf-8")):
         if block.language == "console":
-            run_console(block, folder)
+            run_console(block, folder, programs)
         elif block.language == "python":
             run_python(block, page, namespace)
 

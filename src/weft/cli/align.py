@@ -79,7 +79,9 @@ def align(
     scores: Annotated[
         Scores,
         typer.Option(
-            help="Add link probabilities; 'raw' gives awesome-align's.", metavar="[raw]", rich_help_panel=OUTPUT
+            help="Add a probability to each link; 'raw' adds awesome-align's score instead.",
+            metavar="[raw]",
+            rich_help_panel=OUTPUT,
         ),
     ] = Scores.NONE,
     raw: RawOption = False,
@@ -89,7 +91,7 @@ def align(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Two columns, terms and translations, to be linked in lines that contain both.",
+            help="TSV of terms and their translations; they are linked in every pair that contains both.",
             rich_help_panel=LINKS,
         ),
     ] = None,
@@ -97,14 +99,14 @@ def align(
         bool,
         typer.Option(
             "--documents",
-            help="INPUT and TARGET are raw texts whose sentences need not match; gives JSONL.",
+            help="INPUT and TARGET are raw texts: pair their sentences first, and write JSONL.",
             rich_help_panel=TEXT,
         ),
     ] = False,
     sentence_per_line: Annotated[
         bool,
         typer.Option(
-            "--sentence-per-line", help="With --documents: a line is a sentence already.", rich_help_panel=TEXT
+            "--sentence-per-line", help="With --documents: each line is already one sentence.", rich_help_panel=TEXT
         ),
     ] = False,
     strict: StrictOption = False,
@@ -114,10 +116,11 @@ def align(
     engine: EngineOption = Engine.LOCAL,
     address: AddressOption = None,
 ) -> None:
-    """Align sentence pairs: one line of links per line.
+    """Align sentence pairs: one line of links per input line.
 
-    INPUT holds 'source ||| target' lines, TSV or JSONL, or the source side of two parallel files. A line that cannot be
-    aligned gets an empty line. With --documents, INPUT and TARGET are two texts, and sentences are paired first.
+    INPUT holds 'source ||| target' lines, TSV, CSV or JSONL, or the source side of two parallel files. A line that
+    cannot be aligned becomes an empty line. With --documents, INPUT and TARGET are two texts, and their sentences are
+    paired first.
 
     Example: echo 'das ist gut ||| that is good' | weft align
     """
@@ -138,12 +141,14 @@ def align(
     }
     if documents:
         _only_for_lines(terms=terms, shards=shards, resume=resume, workers=workers, columns=columns, address=address)
+        if output_format not in (OutputFormat.PHARAOH, OutputFormat.JSONL):
+            raise SettingError("`documents` always writes JSONL.")
         _align_documents(
             input, target, output, model=model, sentence_per_line=sentence_per_line, scores=scores, **settings
         )
         return
     if sentence_per_line:
-        raise SettingError("`sentence_per_line` goes with `documents`.")
+        raise SettingError("`sentence_per_line` only works with `documents`.")
     bad_lines = BadLines("It gets no links.", strict=strict)
     missing = MissingTerms()
     typed = input == "-" and sys.stdin is not None and sys.stdin.isatty()
@@ -176,8 +181,12 @@ def align(
         write_stdout(b"", flush=True)
     missing.summarise()
     if done.long_sentences:
-        say(f"texts too long for the encoder, read in pieces: {done.long_sentences:,}.")
+        say(f"read in pieces, because they are too long for the encoder: {done.long_sentences:,} sentences or texts.")
+    if not done.lines:
+        say("the input is empty: there is nothing to align.")
     sentence = f"{bad_lines.count:,} of {done.lines:,} lines could not be aligned and have no links."
+    if target is None and bad_lines.count == done.lines > 0:
+        sentence += " If the translation is in a second file, name it after the first."
     bad_lines.summarise(sentence, lines=done.lines)
 
 
@@ -197,4 +206,4 @@ def _only_for_lines(**options: object) -> None:
     """Options that make no sense for documents."""
     for name, value in options.items():
         if value:
-            raise SettingError(f"`{name}` does not go with `documents`.")
+            raise SettingError(f"`{name}` cannot be used with `documents`.")

@@ -47,16 +47,18 @@ def convert(
         Format, typer.Option("--from", help="Format of IN.", rich_help_panel="Format")
     ] = Format.AUTO,
     from_base: Annotated[
-        int, typer.Option(min=0, max=1, metavar="0|1", help="Number of the first word in IN.", rich_help_panel=LINKS)
+        int,
+        typer.Option(min=0, max=1, metavar="0|1", help="Whether IN counts words from 0 or 1.", rich_help_panel=LINKS),
     ] = 0,
     to_base: Annotated[
-        int, typer.Option(min=0, max=1, metavar="0|1", help="Number of the first word in OUT.", rich_help_panel=LINKS)
+        int,
+        typer.Option(min=0, max=1, metavar="0|1", help="Whether OUT counts words from 0 or 1.", rich_help_panel=LINKS),
     ] = 0,
     swap: Annotated[bool, typer.Option("--swap", help="Exchange source and target.", rich_help_panel=LINKS)] = False,
     remap: Annotated[
         Remap | None,
         typer.Option(
-            help="Move links of weft align's JSONL to words at spaces or SentencePiece pieces.",
+            help="Map links in weft align's JSONL to space-separated words or SentencePiece pieces.",
             rich_help_panel=LINKS,
         ),
     ] = None,
@@ -70,7 +72,7 @@ def convert(
     target_field: TargetFieldOption = None,
     columns: ColumnsOption = None,
 ) -> None:
-    """Convert links, or sentence pairs, to another format.
+    """Convert links or sentence pairs to another format.
 
     Links: pharaoh, pharaoh-scores, talp, naacl, jsonl. Pairs: bars, tsv, jsonl.
 

@@ -38,26 +38,32 @@ def filter_pairs(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="With TARGET: where to write its kept lines; INPUT's go to -o.",
+            help="With TARGET: file for the kept target lines; the source lines go to -o.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
     keep: Annotated[
         float | None,
         typer.Option(
-            metavar="SHARE", min=0, max=1, help="Keep this share of the pairs, best first.", rich_help_panel=_KEEP
+            metavar="SHARE",
+            min=0,
+            max=1,
+            help="Keep this share of the pairs, those with the best scores.",
+            rich_help_panel=_KEEP,
         ),
     ] = None,
     min_score: Annotated[
         float | None,
-        typer.Option(metavar="SCORE", help="Keep pairs that score at least this, 0 to 1.", rich_help_panel=_KEEP),
+        typer.Option(
+            metavar="SCORE", min=0, max=1, help="Keep pairs that score at least this, 0 to 1.", rich_help_panel=_KEEP
+        ),
     ] = None,
     scores: Annotated[
-        bool, typer.Option("--scores", help="Put the score and a tab before each kept line.", rich_help_panel=OUTPUT)
+        bool, typer.Option("--scores", help="Write the score and a tab before each kept line.", rich_help_panel=OUTPUT)
     ] = False,
     report: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Write score and verdict of every line of INPUT.", rich_help_panel=OUTPUT),
+        typer.Option(metavar="FILE", help="Write the score and verdict of every input line.", rich_help_panel=OUTPUT),
     ] = None,
     text: TextOptions = TextOptions(),  # noqa: B008 - it is frozen
     links_base: LinksBaseOption = 0,
@@ -66,7 +72,8 @@ def filter_pairs(
 ) -> None:
     """Drop sentence pairs that are not translations.
 
-    A pair's score is the share of its words that have links, times the mean probability of the links.
+    A pair's score is the share of its words that have a counterpart in the other sentence. With --links, it is the
+    share of words that have links, times the mean probability of the links.
 
     Example: weft filter pairs.txt --links pairs.links --keep 0.9 > clean.txt
     """

@@ -42,6 +42,31 @@ _FAST = {
     "-s": _Option(("--output-format", "jsonl"), has_value=False),
     **dict.fromkeys(("-I", "-q", "-a", "-T", "-p", "-f", "-m", "-b"), _NOTHING),
 }
+_SIM_METHODS = {"m": "match", "mwmf": "match", "a": "argmax", "inter": "argmax", "i": "itermax", "itermax": "itermax"}
+
+
+_SIM_MODELS = {"bert": "bert-base-multilingual-cased", "xlmr": "xlm-roberta-base"}
+
+
+def _first_method(names: str) -> str:
+    """Of several methods, which weft would take one after the other, the first."""
+    return _SIM_METHODS.get(names, _SIM_METHODS.get(names[:1], names))
+
+
+_SIM = {
+    f"{dash}{name}": option
+    for dash in ("-", "--")
+    for name, option in {
+        "output": _Option(("-o",), _same),
+        "model": _Option(("--model",), lambda name: _SIM_MODELS.get(name, name)),
+        "device": _Option(("--device",), _same),
+        "matching-methods": _Option(("--method",), _first_method),
+        "add-probs": _Option(("--scores",), has_value=False),
+        **dict.fromkeys(("token-type", "distortion", "null-align", "num-test-sents", "batch-size", "layer"), _NOTHING),
+    }.items()
+}
+# weft has these itself.
+_OWN = {"--output", "--model", "--device", "--layer", "--batch-size"}
 _EFLOMAL = {
     **dict.fromkeys(("-i", "-s", "-t"), _FILE),
     **dict.fromkeys(("-v", "--overwrite"), _FLAG),
@@ -65,6 +90,9 @@ def explain_foreign_options(arguments: Sequence[str]) -> None:
     awesome = next((argument for argument in given if argument in _AWESOME), None)
     if awesome:
         raise SettingError(_answer(awesome, "awesome-align", _translated(arguments[1:], _AWESOME)))
+    sim = next((argument for argument in given if argument in _SIM and argument not in _OWN), None)
+    if sim:
+        raise SettingError(_answer(sim, "simalign", _translated(arguments[1:], _SIM)))
     if "-s" in given and "-t" in given:
         raise SettingError(_answer("-s", "eflomal", _translated(arguments[1:], _EFLOMAL)))
     fast = next((argument for argument in given if argument in ("-i", "-d", "-v", "-r")), None)
@@ -73,7 +101,7 @@ def explain_foreign_options(arguments: Sequence[str]) -> None:
 
 
 def _answer(option: str, tool: str, line: list[str]) -> str:
-    return f"{option} is an option of {tool}. Here it is: weft align {shlex.join(line)}".rstrip()
+    return f"{option} is an option of {tool}. In weft, type: weft align {shlex.join(line)}".rstrip()
 
 
 def _translated(arguments: Sequence[str], options: Mapping[str, _Option]) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
+from typer import BadParameter
 from typer.core import TyperCommand, TyperGroup
 
 from weft.cli.output import speak_of
@@ -48,6 +49,14 @@ class _Explained:
 
 class Command(_Explained, TyperCommand):
     """A command whose options stand under their headings (`rich_help_panel`), also without rich."""
+
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        """Read the arguments; what is said of a wrong value does not begin with the name of a Python class."""
+        try:
+            return super().make_context(*args, **options)
+        except BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
 
     def invoke(self, context: Any) -> Any:
         """Run the command; numbers that no machine can count to are refused before they reach any code."""

@@ -65,7 +65,7 @@ def lexicon(
         ),
     ] = None,
     lowercase: Annotated[
-        bool, typer.Option("--lowercase", help="Count words in lower case.", rich_help_panel=_ENTRIES)
+        bool, typer.Option("--lowercase", help="Convert words to lower case before counting.", rich_help_panel=_ENTRIES)
     ] = False,
     examples: Annotated[
         bool, typer.Option("--examples", help="Add an example sentence pair to each entry.", rich_help_panel=OUTPUT)
@@ -74,7 +74,7 @@ def lexicon(
         str | None,
         typer.Option(
             metavar="FOLDER",
-            help="Write Marian's shortlists, lex.s2t and lex.t2s, here instead.",
+            help="Write Marian's shortlists, lex.s2t and lex.t2s, to this folder instead.",
             rich_help_panel=_MARIAN,
         ),
     ] = None,
@@ -96,9 +96,9 @@ def lexicon(
     aligning: AligningOptions = AligningOptions(),  # noqa: B008
     strict: StrictOption = False,
 ) -> None:
-    """Build a lexicon of the words that translate each other.
+    """Build a lexicon of words and their translations.
 
-    Columns: source, target, count, p(target|source), p(source|target), line of an example.
+    Columns: source, target, count, p(target|source), p(source|target), line number of an example.
 
     Example: weft lexicon pairs.txt --links pairs.links --min-count 2
     """

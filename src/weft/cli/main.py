@@ -58,7 +58,7 @@ def _print_version(wanted: bool) -> None:
 def options(
     version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Show the version."),
 ) -> None:
-    """Find which words of a sentence and its translation correspond.
+    """Find which words in a sentence and its translation correspond.
 
     Example: echo 'das ist gut ||| that is good' | weft align
     """

@@ -12,7 +12,7 @@ from weft.cli.output import say, write_lines
 from weft.errors import SettingError
 
 app = typer.Typer(
-    help="List models, describe one, or make one small.\n\nExample: weft model list",
+    help="List, describe, export or average models.\n\nExample: weft model list",
     cls=Group,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -36,7 +36,7 @@ def list_all() -> None:
 def info(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A built-in model, a folder, or a known encoder.")],
 ) -> None:
-    """Say what a model is: layer, method, threshold, size, vocabulary.
+    """Describe a model: layer, method, threshold, size, vocabulary.
 
     Example: weft model info my-model
     """
@@ -47,31 +47,31 @@ def info(
 
 @app.command(cls=Command)
 def export(
-    model: Annotated[str, typer.Argument(metavar="NAME", help="A folder, weft-mini, or a name on the hub.")],
-    to: Annotated[
-        str, typer.Option(metavar="KIND", help="onnx (float32), onnx-int8, or torch (a graph back to weights).")
+    model: Annotated[
+        str, typer.Argument(metavar="NAME", help="weft-mini, a folder, or a model on the Hugging Face Hub.")
     ],
+    to: Annotated[str, typer.Option(metavar="KIND", help="onnx (float32), onnx-int8, or torch (back to weights).")],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write the exported model into.")
     ],
     layer: Annotated[
-        int | None, typer.Option(metavar="N", help="Layer to cut at.", show_default="from weft.json")
+        int | None, typer.Option(metavar="N", help="Last layer to keep.", show_default="from weft.json")
     ] = None,
     embedding_bits: Annotated[
-        int, typer.Option(metavar="4|8", help="Bits per value of word embeddings in onnx-int8.")
+        int, typer.Option(metavar="4|8", help="For onnx-int8: bits per value of the word embeddings.")
     ] = 4,
     text: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Sentence pairs to measure value ranges on, for onnx-int8.",
+            help="For onnx-int8: sentence pairs on which to measure value ranges.",
             show_default="measured for each batch",
         ),
     ] = None,
 ) -> None:
-    """Make a model small: one ONNX file that needs no torch.
+    """Export a model to ONNX, which runs without torch, or to torch.
 
-    The encoder is cut at its layer. `--to torch` does the reverse.
+    Layers above the alignment layer are left out. `--to torch` turns an ONNX graph back into weights.
 
     Example: weft model export my-model --to onnx-int8 -o my-small-model
     """
@@ -94,8 +94,8 @@ def average(
 ) -> None:
     """Write the mean of several models' weights.
 
-    The models must differ in nothing but the values of their weights: runs from the same starting point, or checkpoints
-    of one run. Settings come from the first model; 'weft tune' fits link probabilities again.
+    The models may differ only in the values of their weights: runs from the same starting point, or checkpoints
+    of one run. Settings come from the first model. Run 'weft tune' to recalibrate link probabilities.
 
     Example: weft model average run-1 run-2 run-3 -o mean
     """

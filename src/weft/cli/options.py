@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from weft.corpus.job import Engine
-from weft.extraction.methods import METHODS, Cost
+from weft.extraction.methods import METHODS, Cost, unknown_method
 from weft.extraction.symmetrize import Symmetrization
 from weft.text.pairs import PairFormat
 
@@ -54,7 +54,11 @@ LayerOption = Annotated[
 LayersOption = Annotated[
     list[int] | None,
     typer.Option(
-        "--layer", metavar="N", help="Layer of each model, in the same order.", show_default=OWN, rich_help_panel=MODEL
+        "--layer",
+        metavar="N",
+        help="Layer for each --model, in the same order.",
+        show_default=OWN,
+        rich_help_panel=MODEL,
     ),
 ]
 OfferedModelsOption = Annotated[
@@ -62,13 +66,14 @@ OfferedModelsOption = Annotated[
     typer.Option(
         "--model",
         metavar="NAME",
-        help="Models to offer, the default first; can be repeated.",
+        help="Model to offer. Can be repeated; the first is the default.",
         show_default="weft-mini",
         rich_help_panel=MODEL,
     ),
 ]
 PortOption = Annotated[
-    int, typer.Option(min=0, max=65535, metavar="N", help="0 takes a free one.", rich_help_panel=SERVER)
+    int,
+    typer.Option(min=0, max=65535, metavar="N", help="Port to listen on; 0 picks a free one.", rich_help_panel=SERVER),
 ]
 DeviceOption = Annotated[str, typer.Option(metavar="NAME", help="auto, cpu or cuda.", rich_help_panel=MODEL)]
 DtypeOption = Annotated[Dtype, typer.Option(help="Precision of the encoder.", rich_help_panel=MODEL)]
@@ -86,7 +91,7 @@ BatchTokensOption = Annotated[
 
 def _method(name: str) -> str:
     if name not in METHODS:
-        raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, METHODS))}.")
+        raise typer.BadParameter(unknown_method(name).replace("`method`", "it"))
     return name
 
 
@@ -105,13 +110,13 @@ ThresholdOption = Annotated[
     float | None,
     typer.Option(
         metavar="C",
-        help="Link words if both directions exceed this, 0 to 1.",
+        help="Higher values give fewer, surer links; 0 to 1.",
         show_default=f"{OWN}, or the method's",
         rich_help_panel=LINKS,
     ),
 ]
 AlphaOption = Annotated[
-    float | None, typer.Option(metavar="A", help="Alpha of entmax.", show_default="1.5", rich_help_panel=LINKS)
+    float | None, typer.Option(metavar="A", help="For entmax: its alpha.", show_default="1.5", rich_help_panel=LINKS)
 ]
 
 
@@ -128,26 +133,28 @@ NullOption = Annotated[
     typer.Option(
         metavar="T|off",
         parser=_null,
-        help="Similarity that a link must beat, or 'off'.",
+        help="Null threshold: similarity that a link must exceed; 'off' disables it.",
         show_default=f"{OWN}, or off",
         rich_help_panel=LINKS,
     ),
 ]
 CostOption = Annotated[
-    Cost | None, typer.Option(help="Cost of optimal transport.", show_default="cosine", rich_help_panel=LINKS)
+    Cost | None, typer.Option(help="For ot: the cost function.", show_default="cosine", rich_help_panel=LINKS)
 ]
 SymmetrizeOption = Annotated[
     Symmetrization | None,
-    typer.Option(help="How both directions are combined.", show_default="intersection", rich_help_panel=LINKS),
+    typer.Option(
+        help="How to combine the links of both directions.", show_default="intersection", rich_help_panel=LINKS
+    ),
 ]
 
-InputFormatOption = Annotated[PairFormat, typer.Option(help="Format of INPUT.", rich_help_panel=TEXT)]
+InputFormatOption = Annotated[PairFormat, typer.Option(help="Format of the input.", rich_help_panel=TEXT)]
 SourceFieldOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
         help="JSONL field with the source sentence.",
-        show_default="source, or the first language of translation",
+        show_default="source, or the first language in the field translation",
         rich_help_panel=TEXT,
     ),
 ]
@@ -156,7 +163,7 @@ TargetFieldOption = Annotated[
     typer.Option(
         metavar="NAME",
         help="JSONL field with the target sentence.",
-        show_default="target, or the second language of translation",
+        show_default="target, or the second language in the field translation",
         rich_help_panel=TEXT,
     ),
 ]
@@ -164,7 +171,7 @@ ColumnsOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAMES",
-        help="TSV columns, such as id,source,target; - skips a column.",
+        help="Names of the TSV or CSV columns, such as id,source,target; - skips a column.",
         show_default="source,target",
         rich_help_panel=TEXT,
     ),
@@ -174,15 +181,18 @@ SourceLanguageOption = Annotated[
     str | None,
     typer.Option(
         metavar="CODE",
-        help="With --raw: language code, such as de or ja.",
-        show_default="by script",
+        help="With --raw: language code of the source, such as de or ja.",
+        show_default="guessed from the script",
         rich_help_panel=TEXT,
     ),
 ]
 TargetLanguageOption = Annotated[
     str | None,
     typer.Option(
-        metavar="CODE", help="With --raw: language code of the target.", show_default="by script", rich_help_panel=TEXT
+        metavar="CODE",
+        help="With --raw: language code of the target.",
+        show_default="guessed from the script",
+        rich_help_panel=TEXT,
     ),
 ]
 StrictOption = Annotated[bool, typer.Option("--strict", help="Stop at the first bad line.", rich_help_panel=TEXT)]
@@ -192,7 +202,7 @@ ShardsOption = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Write N shards that survive a kill; from file to file.",
+        help="Split the work into N shards, so that a killed run can be resumed; needs files, not pipes.",
         rich_help_panel=LARGE,
     ),
 ]
@@ -204,18 +214,20 @@ WorkersOption = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Number of processes.",
-        show_default="1; with --shards or ray, one per GPU",
+        help="Number of worker processes.",
+        show_default="1; with --shards or --engine ray, one per GPU",
         rich_help_panel=LARGE,
     ),
 ]
-EngineOption = Annotated[Engine, typer.Option(help="local, or ray for many files and machines.", rich_help_panel=LARGE)]
+EngineOption = Annotated[
+    Engine, typer.Option(help="local for this machine; ray for many files or machines.", rich_help_panel=LARGE)
+]
 AddressOption = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
         help="Address of a running Ray cluster.",
-        show_default="starts one here",
+        show_default="a new one on this machine",
         rich_help_panel=LARGE,
     ),
 ]

@@ -20,8 +20,12 @@ _options: dict[str, str] = {}
 
 def say(message: str) -> None:
     """Tell the user something that is not a result; if nobody listens, work goes on."""
-    with contextlib.suppress(OSError):
+    try:
         print(f"weft: {with_options(message)}", file=sys.stderr)
+    except OSError:
+        with contextlib.suppress(OSError):
+            # What is still buffered goes nowhere; otherwise Python tries again at exit, and ends with code 120.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def speak_of(options: Mapping[str, str]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import StrEnum
 from os.path import isfile
 from typing import Annotated
@@ -13,7 +15,10 @@ from weft.cli.options import LINKS, OUTPUT, TEXT, OutputOption
 from weft.cli.output import only_one_stdin, say, write_lines
 from weft.errors import SettingError
 from weft.text.gold import counts_from_1
+from weft.text.lines import read_lines
 from weft.types import GoldAlignment, SentencePair, WordPair
+
+_LOOKED_AT = 1000  # lines
 
 
 class GoldBase(StrEnum):
@@ -36,13 +41,15 @@ class ScoreFormat(StrEnum):
 
 def score(
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="Gold links: talp, Pharaoh, NAACL or JSONL.")],
-    systems: Annotated[list[str], typer.Argument(metavar="SYSTEM", help="Links of one or more systems.")],
+    systems: Annotated[list[str], typer.Argument(metavar="SYSTEM", help="Links from one or more systems.")],
     gold_base: Annotated[
-        GoldBase, typer.Option(help="Number of the first word in GOLD.", rich_help_panel=LINKS)
+        GoldBase, typer.Option(help="Whether GOLD counts words from 0 or 1.", rich_help_panel=LINKS)
     ] = GoldBase.AUTO,
     system_base: Annotated[
         int,
-        typer.Option(min=0, max=1, metavar="0|1", help="Number of the first word in SYSTEM.", rich_help_panel=LINKS),
+        typer.Option(
+            min=0, max=1, metavar="0|1", help="Whether SYSTEM counts words from 0 or 1.", rich_help_panel=LINKS
+        ),
     ] = 0,
     ignore_possible: Annotated[
         bool, typer.Option("--ignore-possible", help="Ignore possible links.", rich_help_panel=LINKS)
@@ -66,13 +73,22 @@ def score(
         bool,
         typer.Option(
             "--agreement",
-            help="GOLD and SYSTEM are two annotators: how far do they agree?",
+            help="GOLD and SYSTEM come from two annotators; measure how well they agree.",
             rich_help_panel=LINKS,
         ),
     ] = False,
+    names: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,NAME",
+            help="Names for the systems in the output.",
+            show_default="their file names",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     output: OutputOption = "-",
 ) -> None:
-    """Score links against gold: AER, precision, recall, F1.
+    """Score links against gold links: AER, precision, recall, F1.
 
     Rates come with 95% confidence intervals. The first system is the baseline that the others are tested against.
 
@@ -84,6 +100,9 @@ def score(
 
     if (source is None) != (target is None):
         raise SettingError("--source and --target belong together: give both or none.")
+    called = names.split(",") if names is not None else systems
+    if len(called) != len(systems):
+        raise SettingError(f"--names needs one name per system, {len(systems)} in all; got {len(called)}.")
     only_one_stdin(gold, *systems, source, target)
     texts = (source, target) if source is not None and target is not None else None
     base = None if gold_base is GoldBase.AUTO else int(gold_base)
@@ -98,6 +117,7 @@ def score(
 
     for system in systems:
         _doubt_base(system, system_base)
+        _doubt_order(gold, system)
     scores = score_files(
         gold,
         systems,
@@ -107,6 +127,8 @@ def score(
         sentences=texts,
         observe=observe,
     )
+    if names is not None:
+        scores = [replace(found, name=name.strip()) for found, name in zip(scores, called, strict=True)]
     if reports and format not in (ScoreFormat.TEXT, ScoreFormat.JSON):
         say(f"the error report is left out of {format}; --format text and json have it.")
     write_lines(output, getattr(score_output, f"as_{format}")(scores, reports))
@@ -125,6 +147,18 @@ def _agreement(files: list[str], base: int | None, texts: tuple[str, str] | None
         raise SettingError("there is no sentence that both annotators have done.")
     show = score_output.agreement_json if format is ScoreFormat.JSON else score_output.agreement_text
     return show(found, lines)
+
+
+def _doubt_order(gold: str, system: str) -> None:
+    """Possible links are a matter of gold; they are scored as told, but not in silence."""
+    if isfile(gold) and isfile(system) and _has_possible_links(system) and not _has_possible_links(gold):
+        say(f"{system} has possible links and {gold} has none: is the gold file named first?")
+
+
+def _has_possible_links(path: str) -> bool:
+    """Whether a file begins with links of the talp format, one of them possible."""
+    lines = (line for line, _ in zip(read_lines(path), range(_LOOKED_AT), strict=False))
+    return any(re.search(rb"(?:^| )\d+p\d+(?:$| )", line.strip()) for line in lines)
 
 
 def _doubt_base(system: str, base: int) -> None:

@@ -18,21 +18,31 @@ from weft.types import Alignment
 def symmetrize(
     forward: Annotated[str, typer.Argument(metavar="FORWARD", help="Links found from source to target; - is stdin.")],
     backward: Annotated[
-        str, typer.Argument(metavar="BACKWARD", help="Links found from target to source, still written source-target.")
+        str,
+        typer.Argument(
+            metavar="BACKWARD", help="Links found from target to source, but written source-target, like FORWARD."
+        ),
     ],
     method: Annotated[
-        Symmetrization, typer.Option(help="How to combine them.", rich_help_panel=LINKS)
+        Symmetrization, typer.Option(help="How to combine the links.", rich_help_panel=LINKS)
     ] = Symmetrization.GROW_DIAG_FINAL_AND,
     output: OutputOption = "-",
     scores: Annotated[
-        bool, typer.Option("--scores", help="Write i-j:score, the mean of both directions.", rich_help_panel=OUTPUT)
+        bool,
+        typer.Option(
+            "--scores",
+            help="Write i-j:score; the score is the mean of the two directions' scores.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = False,
     reversed_backward: Annotated[
         bool,
-        typer.Option("--reversed-backward", help="BACKWARD is written target-source; swap it.", rich_help_panel=LINKS),
+        typer.Option(
+            "--reversed-backward", help="Links in BACKWARD are written target-source; swap them.", rich_help_panel=LINKS
+        ),
     ] = False,
 ) -> None:
-    """Combine links of both directions into one set.
+    """Combine the links of both directions into one set.
 
     Example: weft symmetrize forward.links backward.links --method grow-diag-final-and > both.links
     """

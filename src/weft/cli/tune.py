@@ -45,7 +45,7 @@ def tune(
         typer.Option(
             metavar="C,C",
             help="Thresholds to try, such as 0.01,0.1.",
-            show_default="the method's",
+            show_default="depends on the method",
             rich_help_panel=_TRIALS,
         ),
     ] = None,
@@ -53,7 +53,7 @@ def tune(
         str | None,
         typer.Option(
             metavar="T,T",
-            help="Nulls to try, such as off,15.",
+            help="Null thresholds to try, such as off,15.",
             show_default="off and 10 to 20",
             rich_help_panel=_TRIALS,
         ),
@@ -65,7 +65,7 @@ def tune(
             "-o",
             metavar="DIR",
             help="Save the tuned model here.",
-            show_default="into the model's weft.json",
+            show_default="update the model's own weft.json",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -73,10 +73,10 @@ def tune(
     dtype: DtypeOption = Dtype.AUTO,
     batch_tokens: BatchTokensOption = None,
 ) -> None:
-    """Choose layer, method, threshold and null on dev sets.
+    """Find the best layer, method, threshold and null on dev sets.
 
-    It also fits link probabilities, on the dev sets mixed with unrelated and half-translated sentences. Everything is
-    stored in weft.json.
+    It also calibrates link probabilities, on the dev sets mixed with unrelated and half-translated sentences. The
+    results are stored in weft.json.
 
     Example: weft tune --model my-model --dev dev/ro-en --dev dev/ja-en
     """

@@ -13,9 +13,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from weft.errors import FormatError, MissingExtraError, SettingError, WeftError
+from weft.text.fields import TRANSLATION, PairFields
 from weft.text.files import Write, whole_file, writing
+from weft.text.pairs import PLAIN
 
-_ENDINGS = (".gz", ".xz", ".zst", ".txt", ".tsv", ".jsonl", ".json", ".parquet")
+_ENDINGS = (".gz", ".xz", ".zst", ".txt", ".tsv", ".csv", ".jsonl", ".json", ".parquet")
 _PARQUET = ".parquet"
 _ROWS = 10_000
 
@@ -45,7 +47,7 @@ def plan(source: str, target: str | None, output: str, ending: str) -> list[Task
     sources = expand(source)
     targets: list[str] | list[None] = expand(target) if target is not None else [None] * len(sources)
     if len(sources) != len(targets):
-        raise WeftError(f"{source} is {len(sources)} files but {target} is {len(targets)}; each needs its partner.")
+        raise WeftError(f"{source} has {len(sources)} files but {target} has {len(targets)}; each needs a partner.")
     if sources == [_absolute(source)] and "*" not in output:
         return [Task(sources[0], targets[0], _absolute(output), (source, target))]
     pattern = _absolute(output if "*" in output else f"{output.rstrip('/')}/*{ending}")
@@ -76,12 +78,17 @@ def expand(address: str) -> list[str]:
 
 
 @contextmanager
-def fetched(address: str) -> Iterator[tuple[str, bool]]:
-    """A file on this machine with the lines of `address`, and whether these are JSON because it was Parquet."""
+def fetched(address: str, fields: PairFields = PLAIN) -> Iterator[tuple[str, bool]]:
+    """A file on this machine with the lines of `address`, and whether these are JSON because it was Parquet.
+
+    Args:
+        address: a path or an fsspec address.
+        fields: the names of Parquet columns with the two sentences, if they are not the usual ones.
+    """
     if address.endswith(_PARQUET):
         with TemporaryDirectory(prefix="weft-") as folder:
             copy = os.path.join(folder, "rows.jsonl")
-            _rows_as_lines(address, copy)
+            _rows_as_lines(address, copy, fields)
             yield copy, True
     elif _is_local(address):
         yield address, False
@@ -116,7 +123,7 @@ def writing_to(address: str, *, json_lines: bool) -> Iterator[Write]:
             system.put_file(copy, path)
 
 
-def _rows_as_lines(address: str, copy: str) -> None:
+def _rows_as_lines(address: str, copy: str, fields: PairFields) -> None:
     parquet = _parquet()
     system, path = _system(address)
     with system.open(path, "rb") as file, open(copy, "w", encoding="utf-8", newline="\n") as lines:
@@ -124,12 +131,26 @@ def _rows_as_lines(address: str, copy: str) -> None:
             table = parquet.ParquetFile(file)
         except (ValueError, OSError) as error:
             raise FormatError(address, None, f"this is not a Parquet file ({error}).") from error
-        if missing := {"source", "target"} - set(table.schema_arrow.names):
-            found = ", ".join(table.schema_arrow.names)
-            raise FormatError(address, None, f"expected the column {min(missing)}, found the columns {found}.")
-        for batch in table.iter_batches(_ROWS, columns=["source", "target"]):
+        for batch in table.iter_batches(_ROWS, columns=_sentence_columns(address, table.schema_arrow.names, fields)):
             for row in batch.to_pylist():
                 lines.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _sentence_columns(address: str, found: list[str], fields: PairFields) -> list[str]:
+    """The columns to read: those that were named, `source` and `target`, or Hugging Face's `translation`."""
+    wanted = [fields.source or "source", fields.target or "target"]
+    missing = [name for name in wanted if name not in found]
+    if missing and TRANSLATION in found:
+        return [TRANSLATION]
+    if missing:
+        names = ", ".join(found)
+        raise FormatError(
+            address,
+            None,
+            f"expected the column {missing[0]}, found the columns {names}. Name two with `source_field` and "
+            "`target_field`.",
+        )
+    return wanted
 
 
 @contextmanager

@@ -86,7 +86,7 @@ def align_with_ray(
     json_lines = job.output_format is OutputFormat.JSONL
     tasks = plan(files.source, files.target, files.output, ".jsonl" if json_lines else ".txt")
     if job.output_format is OutputFormat.NAACL and any(task.output.endswith(".parquet") for task in tasks):
-        raise SettingError("the output format naacl has several lines a pair, and Parquet one row.")
+        raise SettingError("the output format naacl has several lines per pair, but Parquet has one row.")
     totals = Totals()
     with redirect_stdout(_Heard()), _cluster(address, workers), ExitStack() as stack:
         write: Write | None = None
@@ -179,7 +179,7 @@ def _read_file(number: int, job: AlignJob, task: Task, words: int) -> Iterator[_
     bad_lines: list[FormatError] = []
     try:
         with ExitStack() as stack:
-            source, jsonl = stack.enter_context(fetched(task.source))
+            source, jsonl = stack.enter_context(fetched(task.source, job.fields))
             target = stack.enter_context(fetched(task.target))[0] if task.target is not None else None
             shown = dict(zip((source, target), task.shown, strict=True))
             try:

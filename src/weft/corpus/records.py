@@ -19,6 +19,7 @@ from weft.text.lines import FilePath, OnError, display_name
 from weft.text.links import LinkFormat, json_links, line_writer
 from weft.text.pairs import NOTHING, PLAIN, PairFormat, read_text_pairs, words_of
 from weft.text.segment import Segmented, Segmenter
+from weft.text.watches import SplitWatch
 from weft.types import Alignment, SentencePair, Words
 
 if TYPE_CHECKING:
@@ -104,20 +105,24 @@ def read_records(
         on_error: told of each line that holds no pair; it gets an empty record.
     """
     texts = read_text_pairs(path, target, format=format, fields=fields, on_error=on_error)
+    watch = SplitWatch(path)
     for number, text in enumerate(texts, start=1):
         if text is None:
             yield Record(NOTHING)
             continue
         sides, extra = text.sides, text.extra if keep_extra else None
         if segmenters is None:
+            if not watch.done:
+                watch.look(sides)
             yield Record(SentencePair(words_of(sides[0]), words_of(sides[1])), extra=extra)
         else:
             source, other = (_segment(side, cut) for side, cut in zip(sides, segmenters, strict=True))
             if source.words and other.words:
                 yield Record(SentencePair(source.words, other.words), sides, (source, other), extra)
             else:
-                on_error(FormatError(display_name(path), number, "a side holds no words, only blanks."))
+                on_error(FormatError(display_name(path), number, "one side has no words, only spaces."))
                 yield Record(NOTHING)
+    watch.finish()
 
 
 def _segment(side: str | Words, cut: Segmenter) -> Segmented:

@@ -85,7 +85,7 @@ def _kept(run: ShardedRun, shards: int) -> Iterator[None]:
         yield
     except BaseException:
         logger.warning(
-            "%d of %d shards are finished and stay in %s; `resume` goes on from there.",
+            "%d of %d shards are finished and kept in %s. Continue with `resume`.",
             run.finished,
             shards,
             run.folder,
@@ -128,12 +128,12 @@ class ShardedRun:
         if not resume:
             raise WeftError(
                 f"{self.folder} holds an unfinished run with {len(found.finished)} of {found.shards} shards. "
-                "Go on with it by `resume`, or remove the folder to begin again."
+                "Continue it with `resume`, or remove the folder to start again."
             )
         if differences := list(found.differences(wanted)):
             raise WeftError(
                 f"{self.folder} belongs to another run: {'; '.join(differences)}. "
-                "Give what that run was given, or remove the folder to begin again."
+                "Use the same files and settings, or remove the folder to start again."
             )
         there = {number: shard for number, shard in found.finished.items() if self._path(number).exists()}
         for number, shard in there.items():
@@ -192,7 +192,7 @@ class ShardedRun:
             raise WeftError(
                 f"{self._path(number)} belongs to another run: lines {shard.first:,} to "
                 f"{shard.first + shard.lines - 1:,} of the input are read as other words than before. "
-                f"Remove the folder {self.folder} to begin again."
+                f"Remove the folder {self.folder} to start again."
             )
 
     def _finish(self, number: int, file: WholeFile | None) -> None:

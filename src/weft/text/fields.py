@@ -1,27 +1,21 @@
-"""Which columns of a TSV file, or which fields of a JSONL file, hold the two sentences; the others are kept."""
+"""Which columns of a TSV or CSV file, or which fields of a JSONL file, hold the two sentences; the others are kept."""
 
 from __future__ import annotations
 
+import csv
 import json
-import logging
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from weft.errors import SettingError
 from weft.text.json_objects import parse_json_object, shorten
-from weft.text.lines import FilePath, display_name
 from weft.types import Words
-
-logger = logging.getLogger(__name__)
 
 Sides = tuple[str | Words, str | Words]
 
 _SIDES = ("source", "target")
-_TRANSLATION = "translation"
-_ID = re.compile(r"[\w.:/#-]*\d[\w.:/#-]*")
-_FEWEST_IDS, _ENOUGH_IDS = 3, 20
+TRANSLATION = "translation"
 
 
 class TextPair(NamedTuple):
@@ -42,7 +36,7 @@ class PairFields:
         source: the field of a JSONL record that holds the source sentence; None looks for `source`, or takes the
             first language of a `translation` as Hugging Face datasets have it.
         target: the field that holds the target sentence; None looks for `target`, or takes the second language.
-        columns: the names of a TSV file's columns, among them `source` and `target`; `-` is a column to pass over.
+        columns: the names of the columns of TSV or CSV, among them `source` and `target`; `-` is a column to pass over.
             Without names the first two columns are source and target.
     """
 
@@ -62,7 +56,7 @@ class PairFields:
         Args:
             source_field: the field of JSONL with the source sentence.
             target_field: the field of JSONL with the target sentence.
-            columns: the names of TSV columns, as a sequence or separated by commas.
+            columns: the names of the columns of TSV or CSV, as a sequence or separated by commas.
 
         Raises:
             SettingError: only one field is named, or the columns lack a side.
@@ -82,12 +76,23 @@ class PairFields:
             raise ValueError("expected a tab between source and target, found none.")
         if not self.columns:
             return TextPair((source, rest.partition("\t")[0]))
-        cells = text.split("\t")
+        return self._named(text.split("\t"), "tabs") if text.strip(" \t") else TextPair(("", ""))
+
+    def parse_csv(self, text: str, delimiter: str = ",") -> TextPair:
+        """The sentences of one line of CSV; a ValueError says what is wrong."""
         if not text.strip(" \t"):
             return TextPair(("", ""))
-        if len(cells) < len(self.columns):
-            raise ValueError(f"expected {len(self.columns)} columns separated by tabs, found {len(cells)}.")
-        named = dict(zip(self.columns, cells, strict=False))
+        try:
+            cells = next(csv.reader([text], delimiter=delimiter, strict=True))
+        except csv.Error as error:
+            raise ValueError(f"this is not a line of CSV ({error}). A quoted field must end on its line.") from error
+        return self._named(cells, "commas" if delimiter == "," else "semicolons")
+
+    def _named(self, cells: list[str], separators: str) -> TextPair:
+        columns = self.columns or _SIDES
+        if len(cells) < len(columns):
+            raise ValueError(f"expected {len(columns)} columns separated by {separators}, found {len(cells)}.")
+        named = dict(zip(columns, cells, strict=False))
         named.pop("-", None)
         return TextPair((named.pop("source"), named.pop("target")), named)
 
@@ -96,7 +101,7 @@ class PairFields:
         if not text.strip(" \t"):
             return TextPair(("", ""))
         record = parse_json_object(text)
-        languages = record.get(_TRANSLATION)
+        languages = record.get(TRANSLATION)
         translations: dict[str, Any] = languages if isinstance(languages, dict) else {}
         source, target = self._names(record, translations)
         sides = (_side(record, translations, source), _side(record, translations, target))
@@ -109,7 +114,7 @@ class PairFields:
             return _SIDES
         if len(translations) != 2:
             raise ValueError(
-                f'"{_TRANSLATION}" holds the languages {", ".join(translations)}: name two of them with `source_field` '
+                f'"{TRANSLATION}" holds the languages {", ".join(translations)}: name two of them with `source_field` '
                 "and `target_field`."
             )
         source, target = translations
@@ -120,7 +125,7 @@ def _side(record: dict[str, Any], translations: dict[str, Any], name: str) -> st
     if name not in record and name not in translations:
         found = shorten(", ".join(record))
         raise ValueError(
-            f'expected "{name}", found the fields {found}. Say which to take with `source_field` and `target_field`.'
+            f'expected "{name}", found the fields {found}. Choose them with `source_field` and `target_field`.'
         )
     side = record[name] if name in record else translations[name]
     if isinstance(side, str):
@@ -130,31 +135,15 @@ def _side(record: dict[str, Any], translations: dict[str, Any], name: str) -> st
     raise ValueError(f'expected "{name}" to be a sentence or a list of words, found {shorten(json.dumps(side))}.')
 
 
-class IdWatch:
-    """Notices a TSV file whose first column holds ids where the source sentences should be, and says so once."""
+class CsvParser:
+    """Parses lines of CSV. Fields are separated by commas, or by semicolons if the first line has more of them."""
 
-    def __init__(self, path: FilePath) -> None:
-        self._path = path
-        self._seen: dict[str, None] = {}
-        self.done = False
+    def __init__(self, fields: PairFields) -> None:
+        self._fields = fields
+        self._delimiter = ""
 
-    def look(self, line: str) -> None:
-        """Look at one line. A file has ids if many lines begin with different ones, and nothing else comes first."""
-        first = line.partition("\t")[0]
-        if first in self._seen or not _ID.fullmatch(first):
-            self.done = True
-            return
-        self._seen[first] = None
-        if len(self._seen) >= _ENOUGH_IDS:
-            self.finish()
-
-    def finish(self) -> None:
-        """The file ends, or enough of it was seen."""
-        if not self.done and len(self._seen) >= _FEWEST_IDS:
-            logger.warning(
-                "%s: the first column looks like ids (%s, ...), and is read as the source sentences. If it is not "
-                "that, name the columns with `columns`, as in id,source,target.",
-                display_name(self._path),
-                ", ".join(list(self._seen)[:3]),
-            )
-        self.done = True
+    def __call__(self, text: str) -> TextPair:
+        """The sentences of one line; a ValueError says what is wrong."""
+        if not self._delimiter and text.strip():
+            self._delimiter = ";" if text.count(";") > text.count(",") else ","
+        return self._fields.parse_csv(text, self._delimiter or ",")

@@ -95,7 +95,7 @@ class GoldFile:
             raise SettingError(f"`base` must be 0, 1 or None, got {base!r}.")
         self._path = path
         self._skip_unread = skip_unread
-        self._why = "words were said to be counted from 1; count from 0 instead"
+        self._why = "words should be counted from 1; check the base"
         format, numbered = recognised_links(path, format=format)
         rows = self._with_pairs(numbered, pairs, pairs_name)
         self._shift = format not in _FIXED_BASE

@@ -29,7 +29,13 @@ U = TypeVar("U")
 
 STDIN = "-"
 _BOM = b"\xef\xbb\xbf"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _LONGEST_MAGIC = 6
+_NOT_TEXT = {
+    b"%PDF-": "a PDF, not text. Save it as plain text first, as with pdftotext.",
+    b"PK\x03\x04": "a ZIP archive, as DOCX and XLSX are, not text. weft project reads DOCX; save others as text.",
+    b"PAR1\x15": "a Parquet file, not text. Only `engine` ray reads Parquet.",
+}
 
 
 def display_name(path: FilePath) -> str:
@@ -105,12 +111,22 @@ def _lines(path: FilePath) -> Iterator[bytes]:
     try:
         with open_bytes(path) as file:
             for number, line in enumerate(file, start=1):
-                if number == 1 and line.startswith(_BOM):
-                    line = line[len(_BOM) :]
+                if number == 1:
+                    _check_is_text(line, path)
+                    line = line.removeprefix(_BOM)
                 yield line.removesuffix(b"\n").removesuffix(b"\r")
     except Exception as error:
         _explain_damage(error, path, number + 1)
         raise
+
+
+def _check_is_text(line: bytes, path: FilePath) -> None:
+    """Refuse kinds of files that people take for text, by how they begin."""
+    kind = next((kind for magic, kind in _NOT_TEXT.items() if line.startswith(magic)), None)
+    if line.startswith(_UTF16) and b"\0" in line:
+        kind = "UTF-16 text. Convert it to UTF-8, as with iconv -f UTF-16 -t UTF-8."
+    if kind:
+        raise FormatError(display_name(path), None, f"this is {kind}")
 
 
 def decode(line: bytes, path: FilePath, number: int) -> str:
@@ -128,7 +144,7 @@ def decode(line: bytes, path: FilePath, number: int) -> str:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
         found = line[error.start : error.end].hex(" ")
-        message = f"expected UTF-8, found the byte {found}. Convert the file, for example with iconv -t UTF-8."
+        message = f"expected UTF-8, found the byte {found}. Convert the file, as with iconv -f WINDOWS-1252 -t UTF-8."
         raise FormatError(display_name(path), number, message, byte=error.start + 1) from error
 
 

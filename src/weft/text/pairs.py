@@ -1,4 +1,4 @@
-"""Sentence pairs in files: `source ||| target`, TSV, JSONL, or two parallel files; in and out.
+"""Sentence pairs in files: `source ||| target`, TSV, CSV, JSONL, or two parallel files; in and out.
 
 Words are separated by ASCII space and tab only. NBSP, U+3000 and their kin are parts of words in real data, and
 splitting at them would shift every index after them.
@@ -15,9 +15,10 @@ from functools import cache
 from typing import cast
 
 from weft.errors import FormatError, SettingError, chosen
-from weft.text.fields import IdWatch, PairFields, Sides, TextPair
+from weft.text.fields import CsvParser, PairFields, Sides, TextPair
 from weft.text.json_objects import parse_json_object, shorten
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_together
+from weft.text.watches import IdWatch
 from weft.types import SentencePair, Words
 
 PLAIN = PairFields()
@@ -26,6 +27,7 @@ PLAIN = PairFields()
 NOTHING = SentencePair((), ())
 """Stands for a line that holds no pair, so that line n of the output still belongs to line n of the input."""
 
+_CSV_NAME = re.compile(r"\.csv(\.(gz|xz|zst))?$", re.IGNORECASE)
 # The bars come first in the pattern, so that the search for them is one for a plain string.
 _BARS = re.compile(r"\|\|\|(?<![^ \t]\|\|\|)(?![^ \t])")
 
@@ -36,9 +38,11 @@ class PairFormat(StrEnum):
     AUTO = "auto"
     BARS = "bars"
     TSV = "tsv"
+    CSV = "csv"
     JSONL = "jsonl"
 
 
+_TABLES = (PairFormat.TSV, PairFormat.CSV)
 Split = Callable[[str], Words]
 
 
@@ -61,8 +65,8 @@ def read_pairs(
     Args:
         path: the pairs, or the source sentences; `-` is stdin.
         target: the target sentences, if they are in a file of their own.
-        format: `bars`, `tsv` or `jsonl`; `auto` looks at the lines.
-        fields: the names of TSV columns or JSONL fields, where they are not the usual ones.
+        format: `bars`, `tsv`, `csv` or `jsonl`; `auto` looks at the lines, and for CSV at the file's name.
+        fields: the names of columns or JSONL fields, where they are not the usual ones.
         split: what splits raw text of each side into words; by default words are separated by blanks.
         on_error: is handed the FormatError of a line that holds no pair. `NOTHING` takes the line's place, so no line
             is ever lost.
@@ -84,7 +88,7 @@ def _segmented(
     for number, sides in enumerate(texts, start=1):
         words = [cut(side) if isinstance(side, str) else side for side, cut in zip(sides or (), split, strict=False)]
         if sides and not all(words):
-            _report(ValueError("a side holds no words, only blanks."), path, number, on_error)
+            _report(ValueError("one side has no words, only spaces."), path, number, on_error)
         yield SentencePair(words[0], words[1]) if all(words) and sides else NOTHING
 
 
@@ -172,11 +176,12 @@ def read_text_pairs(
     format = chosen("format", PairFormat, format)
     if target is not None:
         return _read_two_files(path, target, read_lines(path), read_lines(target), on_error)
+    named_csv = bool(_CSV_NAME.search(display_name(path)))
     if fields.columns and format is PairFormat.AUTO:
-        format = PairFormat.TSV
-    if fields.columns and format is not PairFormat.TSV:
-        raise SettingError(f"`columns` are for TSV; the format is {format}.")
-    return _read_one_file(path, read_lines(path), _Parser(format, fields), on_error)
+        format = PairFormat.CSV if named_csv else PairFormat.TSV
+    if fields.columns and format not in _TABLES:
+        raise SettingError(f"`columns` are for TSV and CSV; the format is {format}.")
+    return _read_one_file(path, read_lines(path), _Parser(format, fields, named_csv=named_csv), on_error)
 
 
 def _read_one_file(
@@ -193,8 +198,8 @@ def _read_one_file(
             _report(error, path, number, on_error)
             yield None
         else:
-            if not watch.done and parser.reads_tsv:
-                watch.look(text)
+            if not watch.done and parser.reads_table:
+                watch.look(pair.sides[0])
             yield pair
     watch.finish()
 
@@ -202,26 +207,28 @@ def _read_one_file(
 class _Parser:
     """Parses lines of one file; with the format `auto` it finds the format out as it goes."""
 
-    def __init__(self, format: PairFormat, fields: PairFields) -> None:
+    def __init__(self, format: PairFormat, fields: PairFields, *, named_csv: bool = False) -> None:
         self.fields = fields
+        self._otherwise = PairFormat.CSV if named_csv else None
         self._guessing = format is PairFormat.AUTO
         self._parsers: dict[PairFormat, Callable[[str], TextPair]] = {
             PairFormat.BARS: _parse_bars,
             PairFormat.TSV: fields.parse_tsv,
+            PairFormat.CSV: CsvParser(fields),
             PairFormat.JSONL: fields.parse_jsonl,
         }
         self._format = format
         self._parse = self._parsers.get(format)
 
     @property
-    def reads_tsv(self) -> bool:
-        return self._format is PairFormat.TSV
+    def reads_table(self) -> bool:
+        return self._format in _TABLES
 
     def parse(self, text: str) -> TextPair:
         """Parse one line; every way it can fail is a ValueError."""
         # One odd line with a tab at the start must not spoil a file of bars.
-        if self._guessing and (self._parse is None or (self.reads_tsv and "\t" not in text)):
-            self._format = _recognised(text) or self._format
+        if self._guessing and (self._parse is None or (self._format is PairFormat.TSV and "\t" not in text)):
+            self._format = _recognised(text) or (self._otherwise if text.strip() else None) or self._format
             self._parse = self._parsers.get(self._format)
         return self._parse(text) if self._parse else _no_format(text)
 
@@ -286,6 +293,10 @@ def _is_json(text: str) -> bool:
 def _no_format(text: str) -> TextPair:
     if not text.strip(" \t"):
         return TextPair(("", ""))
+    if "|||" in text:
+        raise ValueError("the bars need a space on both sides: 'source ||| target'.")
+    if text.lstrip().startswith("["):
+        raise ValueError("expected a JSON object on each line, found an array. For one object per line: jq -c '.[]'.")
     raise ValueError("expected 'source ||| target', two columns separated by a tab, or a JSON object.")
 
 
@@ -307,7 +318,7 @@ def format_pair(pair: SentencePair, format: PairFormat | str = PairFormat.BARS) 
     separator = " ||| " if format == PairFormat.BARS else "\t"
     line = separator.join((" ".join(pair.source), " ".join(pair.target)))
     if "\n" in line or line.endswith("\r") or _reread(line, PairFormat(format)) != pair:
-        raise ValueError(f"the words of {shorten(line)} cannot be told apart as {format}; write jsonl instead.")
+        raise ValueError(f"the words of {shorten(line)} cannot be written as {format}; write jsonl instead.")
     return line
 
 

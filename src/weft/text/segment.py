@@ -186,7 +186,7 @@ def _characters(text: str) -> Iterable[Offsets]:
 
 @cache
 def _warn_once(message: str) -> None:
-    logger.warning("%s Until then such sentences are cut into characters.", message)
+    logger.warning("%s Until then, such sentences are split into characters.", message)
 
 
 def _segment(text: str, rule: re.Pattern[str], cuts: Set[int] = frozenset()) -> Segmented:

@@ -7,6 +7,7 @@ import pytest
 
 from weft.corpus.files import Task, expand, fetched, plan, writing_to
 from weft.errors import FormatError, SettingError, WeftError
+from weft.text.fields import PairFields
 
 pytest.importorskip("fsspec", reason="the extra ray is not installed")
 pq = pytest.importorskip("pyarrow.parquet", reason="the extra ray is not installed")
@@ -54,7 +55,7 @@ def test_addresses_keep_their_protocol():
         ("in", None, "-", SettingError, "reads and writes files"),
         ("nowhere", None, "out", WeftError, "nowhere: No such file or directory."),
         ("in/*.xml", None, "out", WeftError, "there is no file to align"),
-        ("in", "in/a.tsv", "out", WeftError, "in is 2 files but in/a.tsv is 1; each needs its partner"),
+        ("in", "in/a.tsv", "out", WeftError, "in has 2 files but in/a.tsv has 1; each needs a partner"),
         ("odd://x/y", None, "out", WeftError, "odd"),
         ("same", None, "out", WeftError, "would be written to the same output"),
     ],
@@ -78,6 +79,12 @@ def test_parquet_becomes_lines(tmp_path):
     pq.write_table(pa.table({"src": ["a"], "target": ["b"]}), tmp_path / "y.parquet")
     with pytest.raises(FormatError, match="expected the column source, found the columns src, target"):
         fetched(f"{tmp_path}/y.parquet").__enter__()
+    with fetched(f"{tmp_path}/y.parquet", PairFields.of("src", "target")) as (copy, _), open(copy) as lines:
+        assert json.loads(lines.read()) == {"src": "a", "target": "b"}
+    both = {"id": 1, "translation": {"de": "das", "en": "that"}}
+    pq.write_table(pa.Table.from_pylist([both]), tmp_path / "t.parquet")
+    with fetched(f"{tmp_path}/t.parquet") as (copy, _), open(copy) as lines:
+        assert json.loads(lines.read()) == {"translation": both["translation"]}
     (tmp_path / "z.parquet").write_bytes(b"rubbish")
     with pytest.raises(FormatError, match=r"z.parquet: this is not a Parquet file"):
         fetched(f"{tmp_path}/z.parquet").__enter__()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from weft.errors import FormatError, SettingError
 from weft.text.fields import PairFields
-from weft.text.pairs import read_pairs, read_text_pairs
+from weft.text.pairs import read_pairs, read_text_pairs, read_texts
 from weft.types import SentencePair
 
 GOOD = SentencePair(("das", "ist", "gut"), ("that", "is", "good"))
@@ -43,7 +43,11 @@ def test_sentences_are_found_under_any_name(write, record, fields):
 @pytest.mark.parametrize(
     ("record", "fields", "message"),
     [
-        ({"de": "a", "en": "b"}, (), r'expected "source", found the fields \'de, en\'\. Say which .*`source_field`'),
+        (
+            {"de": "a", "en": "b"},
+            (),
+            r'expected "source", found the fields \'de, en\'\. Choose them with `source_field`',
+        ),
         ({"de": "a", "en": "b"}, ("de", "fr"), 'expected "fr", found'),
         ({"source": "a"}, (), 'expected "target"'),
         ({"source": None, "target": "b"}, (), 'expected "source" to be a sentence or a list of words, found'),
@@ -91,7 +95,7 @@ def test_columns_must_hold_both_sides(columns):
 def test_names_that_do_not_fit_together_are_refused(write):
     with pytest.raises(SettingError, match="belong together"):
         PairFields.of("de", None)
-    with pytest.raises(SettingError, match="`columns` are for TSV; the format is jsonl"):
+    with pytest.raises(SettingError, match="`columns` are for TSV and CSV; the format is jsonl"):
         read_pairs(write(""), format="jsonl", fields=PairFields.of(columns="source,target"))
 
 
@@ -112,6 +116,7 @@ def test_a_first_column_of_ids_is_noticed_once(write, caplog, lines):
     ("content", "options"),
     [
         (ids(2), {}),
+        ("id\tsource\nnr\tsource\n" + ids(5), {}),
         (ids(5) + "das ist gut\tthat is good\n", {}),
         ("1\tone\n1\tone\n2\ttwo\n", {}),
         (ids(5), {"fields": PairFields.of(columns="id,source,target")}),
@@ -122,3 +127,42 @@ def test_other_files_are_not_suspected(write, caplog, content, options):
     caplog.set_level(logging.WARNING, "weft")
     list(read_pairs(write(content), **options))
     assert caplog.records == []
+
+
+CSV = '7,"Das Haus, das wir kauften","The house we bought"\n8,"Sie sagte ""nein"".",She said no.\n'
+
+
+@pytest.mark.parametrize(("name", "options"), [("table.csv", {}), ("table", {"format": "csv"})])
+def test_csv_is_known_by_name_or_option(write, name, options):
+    fields = PairFields.of(columns="id,source,target")
+    records = list(read_text_pairs(write(CSV, name), fields=fields, **options))
+    assert [record.sides for record in records if record] == [
+        ("Das Haus, das wir kauften", "The house we bought"),
+        ('Sie sagte "nein".', "She said no."),
+    ]
+    assert [record.extra for record in records if record] == [{"id": "7"}, {"id": "8"}]
+
+
+def test_csv_may_have_semicolons_and_files_with_its_name_tabs(write):
+    for text in ("das ist;that, is;it\n", "das ist\tthat, is\n", "das ist ||| that, is\n"):
+        assert list(read_texts(write(text, "table.csv"))) == [("das ist", "that, is")]
+
+
+def test_a_quoted_field_of_csv_ends_on_its_line(write):
+    problems: list[FormatError] = []
+    found = list(read_texts(write('a,"b\nc",d\nx,y\nz\n', "t.csv"), on_error=problems.append))
+    assert found == [None, ('c"', "d"), ("x", "y"), None]
+    assert "A quoted field must end on its line." in str(problems[0])
+    assert "expected 2 columns separated by commas, found 1" in str(problems[1])
+
+
+def test_ids_below_a_line_of_headings_are_noticed_in_csv(write, caplog):
+    caplog.set_level(logging.WARNING, "weft")
+    list(read_texts(write("id,source,target\n1,a,b\n2,c,d\n3,e,f\n", "t.csv")))
+    [record] = caplog.records
+    assert "looks like ids (1, 2, 3, ...)" in record.getMessage()
+
+
+def test_a_json_array_is_answered_with_how_to_cut_it(write):
+    with pytest.raises(FormatError, match=r"found an array. For one object per line: jq -c '\.\[\]'"):
+        list(read_texts(write('[\n{"source": "a", "target": "b"}\n]\n')))

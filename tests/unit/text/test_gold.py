@@ -66,7 +66,7 @@ def test_a_zero_after_the_decision_for_1_is_refused(gold):
     rows = GoldFile(gold("1-1\n3-1\n0-1\n"), [THREE_WORDS] * 3)
     with pytest.raises(FormatError, match=r"gold\.talp:3: found '0-1', but there is no index 0, and on line 2 the"):
         list(rows)
-    with pytest.raises(FormatError, match=r"gold\.talp:1: found '0p0', but words were said to be counted from 1"):
+    with pytest.raises(FormatError, match=r"gold\.talp:1: found '0p0', but words should be counted from 1"):
         list(read_gold(gold("0p0\n"), base=1))
 
 

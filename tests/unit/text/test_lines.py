@@ -109,6 +109,21 @@ def test_bad_utf8_names_file_line_and_byte():
     assert str(caught.value).startswith("corpus.txt:7:3: expected UTF-8, found the byte ff.")
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"%PDF-1.7\n%\xe2\xe3\n", "this is a PDF, not text"),
+        (b"PK\x03\x04\x14\0", "this is a ZIP archive, as DOCX"),
+        (b"PAR1\x15\x04", "Only `engine` ray reads Parquet"),
+        ("gut\n".encode("utf-16"), "this is UTF-16 text"),
+    ],
+)
+def test_files_that_are_not_text_are_refused_by_how_they_begin(tmp_path, content, message):
+    (tmp_path / "x").write_bytes(content)
+    with pytest.raises(FormatError, match=message):
+        list(read_lines(tmp_path / "x"))
+
+
 def test_files_of_different_length_are_named_with_their_counts():
     with pytest.raises(LineCountError, match=r"a\.txt has 3 lines but b\.txt has 1 line;"):
         list(read_together(["a.txt", "b.txt"], [iter([1, 2, 3]), iter([1])]))
