@@ -33,23 +33,25 @@ def extract_pair(
     """The word links of one pair of encoded sentences."""
     source, target = (encoded.states[encoded.starts[k] : encoded.starts[k + 1]] for k in pair)
     words = [encoded.words[encoded.starts[k] : encoded.starts[k + 1]] for k in pair]
-    if METHODS[settings.method].score:
-        rows, columns = _scored_links(source, target, (words[0], words[1]), settings)
+    null, takes_by_score = settings.null, METHODS[settings.method].score is not None
+    needs_totals = takes_by_score or (with_scores and null is not None)
+    totals = (_totals(source, target, null=null), _totals(target, source, null=null)) if needs_totals else None
+    if takes_by_score and totals:
+        rows, columns = _scored_links(source, target, (words[0], words[1]), totals, settings)
     else:
         rows, columns = _chosen_links(source, target, settings)
-    scores = _scores(source, target, rows, columns, settings.null) if with_scores else None
+    scores = _scores(source, target, rows, columns, null) if with_scores else None
     support = None
-    if scores is not None and settings.null is not None:
-        support = _support(source, target, settings.null)
+    if scores is not None and null is not None and totals:
+        support = _support(totals, null)
         scores *= support**0.5
     return word_links(np.zeros_like(rows), words[0][rows], words[1][columns], scores)._replace(support=support)
 
 
-def _support(source: States, target: States, null: float) -> FloatArray:
+def _support(totals: tuple[LinkColumn, LinkColumn], null: float) -> FloatArray:
     """The pair's support (words.pair_support), shape (1,)."""
-    rows, columns = (_totals(*sides, null=null) for sides in ((source, target), (target, source)))
-    xp = array_namespace(rows)
-    shares = (xp.mean(1 - xp.exp(null - totals)) for totals in (rows, columns))
+    xp = array_namespace(totals[0])
+    shares = (xp.mean(1 - xp.exp(null - side)) for side in totals)
     return np.array([sum(float(share) for share in shares) / 2])
 
 
@@ -78,10 +80,14 @@ def _chosen_links(source: States, target: States, settings: ExtractionSettings) 
 
 
 def _scored_links(
-    source: States, target: States, words: tuple[IntArray, IntArray], settings: ExtractionSettings
+    source: States,
+    target: States,
+    words: tuple[IntArray, IntArray],
+    totals: tuple[LinkColumn, LinkColumn],
+    settings: ExtractionSettings,
 ) -> tuple[IntArray, IntArray]:
     """The links of a method that scores by the totals of rows and columns."""
-    rows, columns = (_totals(*sides, null=settings.null) for sides in ((source, target), (target, source)))
+    rows, columns = totals
     cuts = _between_words(words[0], max(1, _STRIP_CELLS // target.shape[0]))
     target_edges = _edges(words[1], target)
 
