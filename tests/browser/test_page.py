@@ -215,6 +215,46 @@ def test_long_sentences_wrap_and_nothing_sticks_out(show, width):
     assert apart <= 2
 
 
+THROUGH_WORDS = """() => {
+  const words = [...document.querySelectorAll('span.word')].map((word) => word.getBoundingClientRect());
+  const hits = (x, y) => words.some((box) => x > box.left && x < box.right && y > box.top + 3 && y < box.bottom - 3);
+  return [...document.querySelectorAll('article .link')].filter((line) => {
+    const [frame, length] = [line.ownerSVGElement.getBoundingClientRect(), line.getTotalLength()];
+    return [...Array(100).keys()].some((k) => {
+      const { x, y } = line.getPointAtLength((length * k) / 99);
+      return hits(x + frame.left, y + frame.top);
+    });
+  }).length;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_links_between_bands_run_through_no_word(show, scheme):
+    """The other way round, everything is far away: stubs name the word at the other end."""
+    source, target = (" ".join(f"{name}{number}" for number in range(60)) for name in ("wort", "word"))
+    page = show(one_system((source, target), links=[(k, 59 - k) for k in range(60)]), color_scheme=scheme)
+    assert page.locator(".band").count() > 2
+    assert page.locator("article .link").count() == 60
+    assert page.evaluate(THROUGH_WORDS) == 0
+    first = page.locator('.elsewhere[data-side="source"][data-k="0"]')
+    assert first.text_content() == "↓ word59"
+    first.hover()
+    assert page.locator(".word.lit").all_inner_texts() == ["wort0", "word59"]
+    assert page.locator(".elsewhere.lit").all_text_contents() == ["↓ word59", "↑ wort0"]
+    boxes = [label.bounding_box() for label in page.locator(".elsewhere").all()]
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= WIDE for box in boxes)
+    assert "↓ word59" in save(page, "SVG").decode()
+
+
+def test_bands_are_filled(show):
+    """Bands of a word or two would tear no link one by one, and all of them together."""
+    source, target = (" ".join(f"{name}{number}" for number in range(60)) for name in ("wort", "word"))
+    page = show(one_system((source, target), links=[(k, (k + 30) % 60) for k in range(60)]))
+    counts = [band.locator(".source .word").count() for band in page.locator(".band").all()]
+    assert len(counts) <= 7
+    assert min(counts[:-1]) >= 7
+
+
 def test_keyboard_alone_is_enough(show, compared):
     page = show(compared)
     page.keyboard.press("j")

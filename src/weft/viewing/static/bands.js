@@ -1,6 +1,7 @@
 // Long pairs are cut into bands, each a stretch of both sentences, so that few links run from one band to another.
 
 const MOST_TRIED = 24;
+const LEAST_FULL = 0.8; // a band of two words would tear no link, but many such bands tear them all
 
 // `widths` are two lists of word widths; returns [{ source: [from, to], target: [from, to] }, ...].
 export function bandsOf(widths, links, room) {
@@ -25,22 +26,23 @@ function nextCut(widths, links, room, i, j) {
     ([source, target]) => (source >= i || target >= j) && (source < last[0] || target < last[1]),
   );
   let best = { cost: Infinity, cut: last };
-  for (const a of candidates(i, last[0])) {
-    const wasteA = waste(widths[0], i, a, rest[0] / bandsLeft);
-    for (const b of candidates(j, last[1])) {
+  const ideal = rest.map((width) => width / bandsLeft);
+  const ends = candidates(widths[1], j, last[1], ideal[1]);
+  for (const a of candidates(widths[0], i, last[0], ideal[0])) {
+    const wasteA = waste(widths[0], i, a, ideal[0]);
+    for (const b of ends) {
       const torn = open.filter(([source, target]) => source < a !== target < b).length;
-      const cost = torn + 6 * (wasteA + waste(widths[1], j, b, rest[1] / bandsLeft));
+      const cost = torn + 6 * (wasteA + waste(widths[1], j, b, ideal[1]));
       if (cost < best.cost) best = { cost, cut: [a, b] };
     }
   }
   return best.cut;
 }
 
-// Ends that leave at least one word of this side in the band, the fullest first.
-function candidates(start, end) {
-  if (start === end) return [end];
-  const first = Math.max(start + 1, end - MOST_TRIED);
-  return Array.from({ length: end - first + 1 }, (_, step) => end - step);
+// Ends that fill the band well enough, the fullest first.
+function candidates(widths, start, end, ideal) {
+  const first = Math.min(end, fitting(widths, start, LEAST_FULL * ideal));
+  return Array.from({ length: Math.min(MOST_TRIED, end - first) + 1 }, (_, step) => end - step);
 }
 
 function fitting(widths, start, room) {

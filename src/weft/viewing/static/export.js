@@ -26,6 +26,10 @@ const SET = [
   "writing-mode",
   "text-anchor",
   "dominant-baseline",
+  "fill",
+  "stroke",
+  "stroke-width",
+  "paint-order",
 ];
 
 // Buttons behind a small menu; `pictures` gives the drawn elements of this pair when they are asked for.
@@ -103,7 +107,7 @@ function drawnCopy(drawing, left, top) {
     const copy = part.cloneNode(true);
     for (const name of ["class", "style", "data-i", "data-j", "data-side", "data-k", "tabindex"])
       copy.removeAttribute(name);
-    for (const name of part.tagName === "text" ? [...SET, "fill"] : DRAWN)
+    for (const name of part.tagName === "text" ? SET : DRAWN)
       copy.setAttribute(name, style.getPropertyValue(name));
     group.append(copy);
   }

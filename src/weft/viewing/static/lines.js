@@ -3,6 +3,7 @@ import { el, shape } from "./dom.js";
 import { bandsOf } from "./bands.js";
 import { directionOf, languageOf, maybe, sayCell, sayWord } from "./pair.js";
 import { light, unlight } from "./lighting.js";
+import { Stubs } from "./stubs.js";
 
 const WORD_ROOM = 14;
 const NARROW = 480;
@@ -36,10 +37,12 @@ export function drawLines(root, pair, marks, options = {}) {
     const sides = ["source", "target"].map((side) => sideOf(pair, side, band[side], linked, Boolean(options.onWord)));
     picture.append(el("div", { class: "band" }, ...sides));
   }
-  picture.style.setProperty("--gap", `${gapOf(cutting, widths, bands.length)}px`);
+  const gap = gapOf(cutting, widths, bands.length);
+  picture.style.setProperty("--gap", `${gap}px`);
   const curves = shape("svg", { class: "curves", "aria-hidden": "true" });
   picture.append(curves);
-  curves.append(...curvesOf(picture, drawn, columns));
+  const stubs = new Stubs(pair, bands, columns ? [] : drawn);
+  drawCurves(picture, curves, drawn, { columns, stubs, gap });
   // In a window of another size everything stands elsewhere: that is no movement to follow.
   if (!columns && old?.room === room) moveFrom(curvesOfOld(old), curves);
   label(picture, pair, marks);
@@ -104,23 +107,30 @@ export function wordAt(picture, side, k) {
   return picture.querySelector(`.word[data-side="${side}"][data-k="${k}"]`);
 }
 
-function curvesOf(picture, drawn, columns) {
-  const frame = picture.getBoundingClientRect();
+function drawCurves(picture, curves, drawn, { columns, stubs, gap }) {
   // Looking each word up in the document would take its square in time.
   const words = new Map([...picture.querySelectorAll(".word")].map((word) => [word.dataset.side + word.dataset.k, word]));
-  const box = (side, k) => words.get(side + k)?.getBoundingClientRect();
+  stubs.makeRoom(picture, curves, words, gap);
+  const frame = picture.getBoundingClientRect();
+  stubs.place(words, frame);
+  const pathOf = (mark) => {
+    const [source, target] = [`source${mark.i}`, `target${mark.j}`].map((key) => words.get(key)?.getBoundingClientRect());
+    if (!source || !target) return null;
+    if (stubs.has(mark)) return stubs.path(mark, source, target, frame);
+    return columns ? sideways(source, target, frame) : curve(ends(source, target, frame));
+  };
   // Strong links are drawn last, so that they lie on top.
   const ordered = [...drawn].sort((one, other) => (one.score ?? 1) - (other.score ?? 1));
-  return ordered.flatMap((mark) => {
-    const [source, target] = [box("source", mark.i), box("target", mark.j)];
-    if (!source || !target) return [];
-    const d = columns ? sideways(source, target, frame) : curve(ends(source, target, frame));
-    const strength = mark.score ?? 1;
-    const line = shape("path", { d, class: `link k-${mark.kind}${maybe(mark)}`, "data-i": mark.i, "data-j": mark.j });
-    line.style.setProperty("--strength", strength.toFixed(3));
-    const reach = shape("path", { d, class: "reach", "data-i": mark.i, "data-j": mark.j });
-    return mark.wrong && mark.kind !== "wrong" ? [line, cross(line, mark), reach] : [line, reach];
-  });
+  curves.prepend(...ordered.flatMap((mark) => linkOf(mark, pathOf(mark))));
+}
+
+function linkOf(mark, d) {
+  if (!d) return [];
+  const place = { d, "data-i": mark.i, "data-j": mark.j };
+  const line = shape("path", { ...place, class: `link k-${mark.kind}${maybe(mark)}` });
+  line.style.setProperty("--strength", (mark.score ?? 1).toFixed(3));
+  const reach = shape("path", { ...place, class: "reach" });
+  return mark.wrong && mark.kind !== "wrong" ? [line, cross(line, mark), reach] : [line, reach];
 }
 
 // A target in an earlier band is reached from the source word's upper edge.
@@ -163,7 +173,7 @@ function label(picture, pair, marks) {
 
 function listen(picture, pair, marks, { say = () => {}, onWord, onLink }) {
   const show = (target) => {
-    const word = target.closest?.(".word");
+    const word = target.closest?.("[data-side]");
     const place = target.closest?.("[data-i]");
     if (word) {
       const [side, k] = [word.dataset.side, Number(word.dataset.k)];
