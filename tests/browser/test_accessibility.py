@@ -35,6 +35,10 @@ def test_the_web_app(visit, server, look, tmp_path):
     page.wait_for_selector(".picture .link", state="attached")
     assert violations(page) == []
     type_in(page)
+    if look is NARROW:
+        page.get_by_role("button", name="Group").click()
+        assert violations(page) == []
+        page.keyboard.press("Escape")
     page.locator(".source .word").nth(1).click()
     page.get_by_role("button", name="Matrix").click()
     page.locator("#export summary").click()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Mapping
 from dataclasses import asdict
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, FastAPI, Header, Request
@@ -105,13 +106,9 @@ def create_app(
 def _add_aligning(
     app: FastAPI, shelf: Mapping[str, Aligner], queue: FairQueue, limits: Limits, documents: AlignDocuments | None
 ) -> None:
-    @app.post(
-        "/api/align",
-        summary="Align one pair or many",
-        responses=PROBLEMS,
-        response_model_exclude_none=True,
-        dependencies=[Depends(only_json)],
-    )
+    post = partial(app.post, responses=PROBLEMS, response_model_exclude_none=True, dependencies=[Depends(only_json)])
+
+    @post("/api/align", summary="Align one pair or many")
     async def align(request: AlignRequest, connection: Request) -> AlignResponse:
         name, aligner = _chosen(shelf, request.model)
         check_size(request, limits)
@@ -120,13 +117,7 @@ def _add_aligning(
 
     if documents is not None:
 
-        @app.post(
-            "/api/texts",
-            summary="Align two texts of which nobody has said which sentences belong together",
-            responses=PROBLEMS,
-            response_model_exclude_none=True,
-            dependencies=[Depends(only_json)],
-        )
+        @post("/api/texts", summary="Align two texts of which nobody has said which sentences belong together")
         async def texts(request: TextsRequest, connection: Request) -> TextsResponse:
             name, aligner = _chosen(shelf, request.model)
             check_texts(request, limits)

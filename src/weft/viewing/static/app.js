@@ -5,6 +5,7 @@ import { DeskPanel } from "./desk.js";
 import { choice, clockOf, el, themeButton } from "./dom.js";
 import { exampleButtons } from "./examples.js";
 import { exportMenu } from "./export.js";
+import { Grouping } from "./grouping.js";
 import { listenToKeys, showKeys } from "./keys.js";
 import { drawLines, wordAt } from "./lines.js";
 import { drawMatrix } from "./matrix.js";
@@ -37,6 +38,7 @@ const app = {
   attempt,
 };
 app.aligning = new Aligning(app);
+app.grouping = new Grouping(app, linkChosen);
 app.settling = new Settling(app);
 app.opening = new Opening(app);
 app.panel = new DeskPanel(at("desk"), app.queue, { go: goTo, changed: showState });
@@ -47,7 +49,7 @@ async function start() {
   document.querySelector(".masthead").append(themeButton());
   app.settings = new Settings(await getModels(), settingMoved);
   at("views").append(
-    choice("View", [["lines", "Lines"], ["matrix", "Matrix"]], app.view, (next) => ((app.view = next), draw())),
+    choice("View", [["lines", "Lines"], ["matrix", "Matrix"]], app.view, changeView),
   );
   at("foot").append(
     `At most ${app.settings.offer.limits.words} words a sentence. `,
@@ -121,7 +123,7 @@ function listen() {
     ...{ 1: () => linkAs("sure"), 2: () => linkAs("possible"), 0: () => linkAs("none") },
     ...{ q: () => app.settling.take("first"), e: () => app.settling.take("second") },
     Enter: () => linkChosen(),
-    Escape: () => (app.selection.clear(), tell("Nothing is chosen.")),
+    Escape: () => (app.grouping.turn(false), tell("Nothing is chosen.")),
   });
   new ResizeObserver(() => drawIfWider()).observe(at("canvas"));
 }
@@ -217,9 +219,17 @@ function draw() {
   draw.width = at("canvas").clientWidth;
   at("export").replaceChildren(exportMenu(pair, marks, () => [...at("canvas").children]));
   app.selection.fit(app.work.pair);
+  at("group").hidden = app.view !== "lines";
+  app.grouping.show();
   app.settling.besides();
   showState();
   focused?.();
+}
+
+function changeView(next) {
+  app.view = next;
+  if (app.grouping.on) app.grouping.turn(false);
+  draw();
 }
 
 function drawIfWider() {
@@ -264,10 +274,11 @@ function showState() {
   app.panel.show(work);
 }
 
-function chooseWord(side, k, { add = false } = {}) {
+function chooseWord(side, k, { add = app.grouping.on } = {}) {
   const both = app.selection.source.size && app.selection.target.size;
   const cells = !add && both ? app.selection.cells : app.selection.choose(side, k, add);
-  if (!cells) return tell(app.selection.said(app.work.pair));
+  app.grouping.show();
+  if (!cells) return tell(app.selection.said(app.work.pair, app.grouping.on ? "Link" : "Enter"));
   app.selection.clear();
   edit(toggled(app.work.pair.links, cells));
 }

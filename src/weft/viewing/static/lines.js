@@ -201,7 +201,7 @@ function listen(picture, pair, marks, { say = () => {}, onWord, onLink }) {
   picture.addEventListener("click", (event) => {
     const word = event.target.closest(".word");
     const place = event.target.closest("[data-i]");
-    const add = event.ctrlKey || event.metaKey || event.shiftKey;
+    const add = event.ctrlKey || event.metaKey || event.shiftKey || undefined;
     if (word) onWord?.(word.dataset.side, Number(word.dataset.k), { add });
     else if (place) onLink?.(Number(place.dataset.i), Number(place.dataset.j));
   });
@@ -220,7 +220,7 @@ function walk(event, picture, marks, onWord) {
   if (event.key in steps) next = wordAt(picture, side, k + steps[event.key]);
   else if (event.key === "Home" || event.key === "End") next = edge(picture, side, event.key);
   else if (event.key.startsWith("Arrow")) next = partner(picture, marks, side, k);
-  else if (onWord && (event.key === "Enter" || event.key === " ")) onWord(side, k, { add: event.key === " " });
+  else if (onWord && (event.key === "Enter" || event.key === " ")) onWord(side, k, { add: event.key === " " || undefined });
   else return;
   event.preventDefault();
   if (next) {

@@ -63,11 +63,12 @@ export class Selection {
       }
   }
 
-  // For the status line, which screen readers read out.
-  said(pair) {
+  // For the status line, which screen readers read out; `how` is the key or the button that links.
+  said(pair, how = "Enter") {
     if (this.empty) return "Nothing is chosen.";
     const words = (side) => [...this[side]].sort((one, other) => one - other).map((k) => pair[side][k]);
     const parts = ["source", "target"].filter((side) => this[side].size).map((side) => words(side).join(" "));
-    return `Chosen: ${parts.join(" – ")}. ${this.source.size && this.target.size ? "Enter links them." : "Enter on a partner links them, Escape lets go."}`;
+    const both = this.source.size && this.target.size;
+    return `Chosen: ${parts.join(" – ")}. ${both ? `Press ${how} to link them.` : "Choose a partner in the other sentence."}`;
   }
 }
