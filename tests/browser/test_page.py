@@ -417,27 +417,25 @@ def test_a_shared_pair_is_read_from_the_address(show, visit, server):
     assert framed.locator(".word").all_inner_texts() == ["eins", "zwei", "one", "two"]
 
 
-def test_five_thousand_pairs_stay_smooth(show):
+def test_of_five_thousand_pairs_few_are_drawn_at_a_time(show):
     sentence = " ".join(f"Wort{number}" for number in range(25))
     links = [(k, 24 - k if k % 5 == 0 else k) for k in range(25)]
     page = show(one_system(*[(sentence, sentence)] * 5000, links=links))
     assert page.locator("article").count() == 5000
     assert page.locator("article:has(.picture)").count() < 40
-    slow = page.evaluate(
+    # No clock, which would measure the machine: what a frame costs is what is drawn in it.
+    drawn = page.evaluate(
         """async () => {
-          const frames = [];
-          let last = performance.now();
+          const counts = [];
           for (let step = 0; step < 60; step++) {
             scrollBy(0, 400);
             await new Promise(requestAnimationFrame);
-            const now = performance.now();
-            frames.push(now - last);
-            last = now;
+            counts.push(document.querySelectorAll("article .picture").length);
           }
-          return frames.sort((a, b) => a - b)[Math.floor(frames.length / 2)];
+          return counts;
         }"""
     )
-    assert slow < 150, f"half of the frames took {slow:.0f} ms and more"
+    assert max(drawn) < 60
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
     page.wait_for_selector("article:last-child .picture")
     assert page.locator("article:has(.picture)").count() < 60
