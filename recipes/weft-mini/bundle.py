@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 from forms import UNSPACED, finer, varied
 from lines import joined
-from store import Array, packed_links, packed_sentences, write
+from store import Array, Shard, packed_links, packed_sentences, write
 from tokenizers import Tokenizer
 
 from weft.encoding.subwords import FastTokenizer
@@ -35,7 +35,6 @@ from weft.text.gold import read_sentences
 from weft.text.links import read_links
 from weft.training.corpus import letters_of
 
-MOST_PIECES = 126  # a side with its two special tokens has 128
 SYMMETRIZATION = "grow-diag"
 DEV_SETS = ("ja", "ro", "zh", "cs", "en")
 # Prefixes that Arabic treebanks write as words of their own: and, so, by, for, as.
@@ -81,7 +80,7 @@ def with_clitics_cut(words: list[str], generator: random.Random) -> list[str]:
 def formed(words: list[str], language: str, generator: random.Random) -> list[str]:
     """Words as others might have cut them."""
     if language in UNSPACED:
-        return finer(words, (), generator)[0]
+        return finer(words, generator)
     return with_clitics_cut(words, generator) if language == "ar" else words
 
 
@@ -98,7 +97,7 @@ def pack_pairs(language: str, data: Path, work: Path) -> str:
                 dropped += 1
             else:
                 sides += words
-    write(work / "bundle" / "taught" / f"{language}.xz", packed_sentences(pieces_of(work, sides), MOST_PIECES))
+    write(work / "bundle" / "taught" / f"{language}.xz", packed_sentences(pieces_of(work, sides)))
     return f"{len(sides) // 2:,} pairs; {dropped} shared a sentence with a test set"
 
 
@@ -115,7 +114,7 @@ def pack_lines(corpus: str, data: Path, work: Path) -> str:
             if letters_of(words) in forbidden(data):
                 dropped, words = dropped + 1, []
             sides.append([word.lower() for word in words] if low else words)
-    arrays = packed_sentences(pieces_of(work, sides), MOST_PIECES)
+    arrays = packed_sentences(pieces_of(work, sides))
     languages = np.array(json.dumps([path.stem for path in paths]))
     write(work / "bundle" / "lines" / f"{corpus}.xz", {**arrays, "languages": languages})
     return f"{len(paths)} languages, {len(lowered):,} lines; {dropped} sentences of a test set dropped"
@@ -131,7 +130,7 @@ def pack_silver(language: str, work: Path) -> str:
         places.append((corpora.index(corpus), number))
         links.append(sorted(symmetrize(forward, backward, SYMMETRIZATION)))  # type: ignore[arg-type]
     where = np.array(places, dtype=np.int32)
-    arrays: dict[str, Array] = {"corpus": where[:, 0].astype(np.uint8), "line": where[:, 1], **packed_links(links)}
+    arrays: Shard = {"corpus": where[:, 0].astype(np.uint8), "line": where[:, 1], **packed_links(links)}
     write(work / "bundle" / "silver" / f"{language}.xz", arrays)
     return f"{len(links):,} pairs"
 
@@ -166,7 +165,7 @@ def pack_gold(part: str, name: str, rows: Iterable[Gold], data: Path, work: Path
     """Pack gold without what it shares with a test set."""
     everything = list(rows)
     kept = [row for row in everything if part == "dev" or not forbidden(data) & set(map(letters_of, row[:2]))]
-    arrays = packed_sentences(pieces_of(work, chain.from_iterable(row[:2] for row in kept)), MOST_PIECES)
+    arrays = packed_sentences(pieces_of(work, chain.from_iterable(row[:2] for row in kept)))
     sure = np.array([link not in row[3] for row in kept for link in row[2]])
     write(work / "bundle" / part / f"{name}.xz", {**arrays, **packed_links([row[2] for row in kept]), "sure": sure})
     return f"{len(kept):,} pairs; {len(everything) - len(kept)} shared a sentence with a test set"
@@ -189,7 +188,7 @@ def main() -> None:
         tasks[f"lines/{path.name}"] = partial(pack_lines, path.name, data, work)
     for path in sorted((work / "new" / "silver").glob("*.rev")):
         tasks[f"silver/{path.stem}"] = partial(pack_silver, path.stem, work)
-    gold = {f"{name}": dev_set(data / "gold" / f"{name}-en" / "dev") for name in DEV_SETS}
+    gold = {name: dev_set(data / "gold" / f"{name}-en" / "dev") for name in DEV_SETS}
     joined_paths = [path for path in sorted(data.glob("gold-joined/*.tsv.xz")) if ".dev." not in path.name]
     gold |= {f"joined-{path.name.split('.')[0]}": joined_gold(path) for path in joined_paths}
     looked_at = {f"pud-{path.stem}": dev_set(path.with_suffix("")) for path in sorted(data.glob("gold/pud/*.src"))}

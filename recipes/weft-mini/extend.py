@@ -13,7 +13,7 @@ import json
 import random
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +27,19 @@ LINES_A_LANGUAGE = 20_000
 RARE = 2  # a character that occurs less often gets no piece
 
 
+def text_of(work: Path, is_wanted: Callable[[str], bool]) -> Iterator[tuple[str, list[str]]]:
+    """Languages that are wanted, and their lines in each corpus."""
+    for path in sorted((work / "lines").glob("*/*.txt")):
+        if is_wanted(path.stem):
+            yield path.stem, [line for line in path.read_text(encoding="utf-8").split("\n") if line]
+
+
 def new_lines(work: Path, known: set[str]) -> Iterator[str]:
     """Text of the languages that are new, small ones twice; a quarter in lower case."""
     generator = random.Random(1)
     by_language: dict[str, list[str]] = {}
-    for path in sorted((work / "lines").glob("*/*.txt")):
-        if path.stem not in known:
-            lines = [line for line in path.read_text(encoding="utf-8").split("\n") if line]
-            by_language.setdefault(path.stem, []).extend(lines)
+    for language, lines in text_of(work, lambda language: language not in known):
+        by_language.setdefault(language, []).extend(lines)
     for _, lines in sorted(by_language.items()):
         few = lines * 2 if len(lines) < LINES_A_LANGUAGE // 2 else lines
         for line in generator.sample(few, min(len(few), LINES_A_LANGUAGE)):
@@ -50,12 +55,10 @@ def harmless(work: Path, settings: dict[str, Any], added: list[str], known: set[
     vocabulary |= {piece: len(vocabulary) + k for k, piece in enumerate(added)}
     trial = Tokenizer.from_str(json.dumps({**settings, "model": {**settings["model"], "vocab": vocabulary}}))
     first, generator = len(vocabulary) - len(added), random.Random(2)
-    uses = {}
-    old = []
-    for path in sorted((work / "lines").glob("*/*.txt")):
-        if path.stem in known:
-            lines = [line for line in path.read_text(encoding="utf-8").split("\n") if line]
-            old += generator.sample(lines, min(len(lines), 600))
+    uses: dict[str, Counter[int]] = {}
+    old: list[str] = []
+    for _, lines in text_of(work, lambda language: language in known):
+        old += generator.sample(lines, min(len(lines), 600))
     for name, lines in (("old", old), ("new", list(new_lines(work, known)))):
         counts: Counter[int] = Counter()
         words = Counter(word for line in generator.sample(lines, min(len(lines), 250_000)) for word in line.split(" "))
@@ -96,9 +99,8 @@ def main() -> None:
     wanted = [piece for c in unseen for piece in (c, f"##{c}")] + [piece for piece, _ in learned]
     added = [piece for piece in dict.fromkeys(wanted) if piece not in vocabulary]
     added = harmless(work, settings, added, known)
-    print(
-        f"{len(added):,} pieces are new, {sum(is_han(piece[-1]) for piece in added):,} of them for Chinese characters"
-    )
+    han = sum(is_han(piece[-1]) for piece in added)
+    print(f"{len(added):,} pieces are new, {han:,} of them for Chinese characters")
     for piece in added[: SIZE - len(vocabulary)]:
         vocabulary[piece] = len(vocabulary)
     (work / "tokenizer.json").write_text(json.dumps(settings, ensure_ascii=False), encoding="utf-8")

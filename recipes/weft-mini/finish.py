@@ -16,12 +16,7 @@ from shutil import copyfile
 from safetensors.torch import load_file, save_file
 from transformers import PreTrainedTokenizerFast
 
-LANGUAGES = """
-af am an ar as ast az ba be bg bn bo br bs ca ckb cs cy da de dz ee el en eo es et eu fa fi fo fr fy ga gd gl gn gu gv
-ha he hi hr hsb ht hu hy ia id ig ilo io is it ja jv ka kab kk km kn ko ku ky la lb lo lt lv mai mg mi mk ml mn mr ms mt
-my nb ne nl nn nso oc om or pa pl ps pt qu ro ru rw sc sd si sk sl sn so sq sr ss st su sv sw ta te tg th ti tk tl tn tr
-tt ug uk ur uz ve vi wo xh yi yo zh zu
-"""
+from weft.models.resolve import resolve_model
 
 
 def as_electra(trained: Path, config: dict[str, object], out: Path) -> None:
@@ -47,9 +42,10 @@ def main() -> None:
         tokenizer_file=str(tokenizer), pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]", unk_token="[UNK]",
         mask_token="[MASK]", model_max_length=config["max_position_embeddings"],
     ).save_pretrained(out)  # fmt: skip
+    languages = resolve_model("weft-mini").settings.languages  # those of the generation before
     settings = {
         "layer": config["num_hidden_layers"], "joint": True, "max_length": config["max_position_embeddings"],
-        "method": "geometric", "threshold": 0.1, "null": 18.0, "languages": LANGUAGES.split(),
+        "method": "geometric", "threshold": 0.1, "null": 18.0, "languages": list(languages),
     }  # fmt: skip
     (out / "weft.json").write_text(json.dumps(settings, indent=2) + "\n")
 

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 # Similarities are divided by this while training; `fold` moves it into the last LayerNorm.
 TEMPERATURE = 16.0
+WORD_EMBEDDINGS = "bert.embeddings.word_embeddings.weight"
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class FlatBert(nn.Module):
 
     def forward(self, ids: Tensor, positions: Tensor, types: Tensor, ends: Tensor) -> Tensor:
         """Hidden states of the last layer, shape (tokens, width); `ends` are the cumulated lengths of the rows."""
-        x = F.embedding(ids, self.weight("bert.embeddings.word_embeddings.weight"))
+        x = F.embedding(ids, self.weight(WORD_EMBEDDINGS))
         x = x + F.embedding(positions, self.weight("bert.embeddings.position_embeddings.weight"))
         x = x + F.embedding(types, self.weight("bert.embeddings.token_type_embeddings.weight"))
         x = self._norm(x, "bert.embeddings.LayerNorm").to(torch.bfloat16 if ids.is_cuda else torch.float32)
@@ -141,7 +142,7 @@ class FlatBert(nn.Module):
         """Scores of all tokens at masked places, shape (places, vocabulary)."""
         x = F.relu(self._linear(states, "cls.predictions.transform.dense"))
         x = self._norm(x, "cls.predictions.transform.LayerNorm")
-        return F.linear(x, self.weight("bert.embeddings.word_embeddings.weight"), self.weight("cls.predictions.bias"))
+        return F.linear(x, self.weight(WORD_EMBEDDINGS), self.weight("cls.predictions.bias"))
 
 
 def _attention_by_mask(query: Tensor, key: Tensor, value: Tensor, ends: Tensor) -> Tensor:

@@ -7,14 +7,10 @@ from __future__ import annotations
 
 import random
 import unicodedata
-from collections.abc import Iterable, Sequence
-from itertools import accumulate, chain
 
 UNSPACED = ("ja", "zh")  # their words are cut by a segmenter
 LOWER_CASED, PLAIN_ROMANIAN = 0.25, 0.5
 FINER, CUT = 0.5, 0.3  # pairs of which some Han words are cut, and how many of these words
-
-Links = list[tuple[int, int]]
 
 
 def varied(source: str, target: str, language: str, generator: random.Random) -> tuple[str, str]:
@@ -31,16 +27,15 @@ def without_diacritics(text: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
 
 
-def finer(words: Sequence[str], links: Iterable[tuple[int, int]], generator: random.Random) -> tuple[list[str], Links]:
-    """Chinese or Japanese words, some of them cut in two, with the links of the whole for each part.
+def finer(words: list[str], generator: random.Random) -> list[str]:
+    """Chinese or Japanese words, some of them cut in two.
 
     People who annotate gold cut words more finely than our segmenters do (Chinese dev set: a sixth more words), and a
     name that is three words of one character each there is a single one in the text.
     """
-    parts = [parts_of(word, generator) for word in words] if generator.random() < FINER else [[word] for word in words]
-    ends = list(accumulate(map(len, parts)))
-    places = [range(end - len(part), end) for part, end in zip(parts, ends, strict=True)]
-    return list(chain.from_iterable(parts)), sorted((place, j) for i, j in links for place in places[i])
+    if generator.random() >= FINER:
+        return words
+    return [part for word in words for part in parts_of(word, generator)]
 
 
 def parts_of(word: str, generator: random.Random) -> list[str]:

@@ -13,54 +13,58 @@ import sys
 from pathlib import Path
 
 import torch
+from flatbert import WORD_EMBEDDINGS
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
+from torch import Tensor
 
-EMBEDDINGS = "bert.embeddings.word_embeddings.weight"
+
+def old_pieces(piece: str, old: Tokenizer) -> list[int]:
+    """What the old tokenizer cuts a new piece into; nothing if it cannot read all of it."""
+    # A piece inside a word is looked up behind a letter, whose own piece is left out.
+    inside = piece.startswith("##")
+    ids: list[int] = old.encode(
+        ["a" + piece[2:] if inside else piece], is_pretokenized=True, add_special_tokens=False
+    ).ids
+    ids = ids[1:] if inside and ids and ids[0] == old.token_to_id("a") else ids
+    return [] if old.token_to_id("[UNK]") in ids else ids
+
+
+def new_head(width: int, generator: torch.Generator) -> dict[str, Tensor]:
+    """A head that predicts masked tokens, for models that were shipped without theirs."""
+    transform = "cls.predictions.transform"
+    return {
+        f"{transform}.dense.weight": torch.randn(width, width, generator=generator) * 0.02,
+        f"{transform}.dense.bias": torch.zeros(width),
+        f"{transform}.LayerNorm.weight": torch.ones(width),
+        f"{transform}.LayerNorm.bias": torch.zeros(width),
+    }
 
 
 def main() -> None:
     """Write the larger model."""
     model, old_path, new_path, out = map(Path, sys.argv[1:5])
     old, new = (Tokenizer.from_file(str(path)) for path in (old_path, new_path))
-    weights = load_file(model / "model.safetensors")
-    weights = {
-        name if name.startswith(("bert.", "cls.")) else f"bert.{name}": value.float() for name, value in weights.items()
-    }
-    table = weights[EMBEDDINGS]
-    unknown, size, width = old.token_to_id("[UNK]"), new.get_vocab_size(), table.shape[1]
-    generator = torch.Generator().manual_seed(1)
-    random = table.mean(0) + table.std(0) * torch.randn(size - len(table), width, generator=generator)
-    added = table[unknown].expand(size - len(table), width).clone() if "--teacher" in sys.argv else random
+    stored = {name: value.float() for name, value in load_file(model / "model.safetensors").items()}
+    weights = {name if name.startswith(("bert.", "cls.")) else f"bert.{name}": value for name, value in stored.items()}
+    table, size = weights[WORD_EMBEDDINGS], new.get_vocab_size()
+    generator, shape = torch.Generator().manual_seed(1), (size - len(table), table.shape[1])
+    random = table.mean(0) + table.std(0) * torch.randn(shape, generator=generator)
+    unknown = table[old.token_to_id("[UNK]")]
+    added = unknown.expand(shape).clone() if "--teacher" in sys.argv else random
     pieces = sorted(new.get_vocab().items(), key=lambda item: item[1])[len(table) :]
-    cut = 0
-    for number, (piece, _) in enumerate(pieces):
-        # A piece inside a word is looked up behind a letter, whose own piece is left out.
-        inside = piece.startswith("##")
-        ids = old.encode(["a" + piece[2:] if inside else piece], is_pretokenized=True, add_special_tokens=False).ids
-        ids = ids[1:] if inside and ids and ids[0] == old.token_to_id("a") else ids
-        if ids and unknown not in ids:
+    made_of = [old_pieces(piece, old) for piece, _ in pieces]
+    for number, ids in enumerate(made_of):
+        if ids:
             added[number] = table[ids].mean(0)
-            cut += 1
-    weights[EMBEDDINGS] = torch.cat([table, added])
-    heads = {
-        "cls.predictions.transform.dense.weight": torch.randn(width, width, generator=generator) * 0.02,
-        "cls.predictions.transform.dense.bias": torch.zeros(width),
-        "cls.predictions.transform.LayerNorm.weight": torch.ones(width),
-        "cls.predictions.transform.LayerNorm.bias": torch.zeros(width),
-        "cls.predictions.bias": torch.zeros(size),
-    }
-    for name, value in heads.items():
-        weights.setdefault(name, value)
-    weights["cls.predictions.bias"] = torch.zeros(size)
-    config = json.loads((model / "config.json").read_text()) | {
-        "vocab_size": size,
-        "architectures": ["BertForMaskedLM"],
-    }
+    weights = new_head(shape[1], generator) | weights
+    weights |= {WORD_EMBEDDINGS: torch.cat([table, added]), "cls.predictions.bias": torch.zeros(size)}
+    config = json.loads((model / "config.json").read_text())
+    config |= {"vocab_size": size, "architectures": ["BertForMaskedLM"]}
     out.mkdir(parents=True, exist_ok=True)
     save_file({name: value.half().contiguous() for name, value in weights.items()}, out / "model.safetensors")
     (out / "config.json").write_text(json.dumps(config, indent=2))
-    print(f"{len(pieces):,} new pieces, {cut:,} of them made of old ones")
+    print(f"{len(pieces):,} new pieces, {sum(map(bool, made_of)):,} of them made of old ones")
 
 
 if __name__ == "__main__":

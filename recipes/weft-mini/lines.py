@@ -10,34 +10,26 @@ Languages that `DATA/train` lacks are also written with their English as `WORK/n
 
 from __future__ import annotations
 
-import lzma
 import sys
-import time
 from collections.abc import Iterator
-from multiprocessing import Pool
 from pathlib import Path
 
+from prepare import MOST_WORDS, in_parallel, rewritten
 from store import WHOLE_KOREAN
 
 from weft.text.segment import segmenter_for
 
-MOST_WORDS = 100
 
-
-def prepare(task: tuple[Path, Path]) -> str:
+def cut(task: tuple[Path, Path]) -> str:
     """Cut one file into words."""
     source, target = task
-    whole = target.stem == WHOLE_KOREAN
-    segmenter, began, filled = segmenter_for("und-Hang" if whole else target.stem), time.time(), 0
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_suffix(".partial")
-    with lzma.open(source, "rt", encoding="utf-8", newline="\n") as lines, partial.open("w", encoding="utf-8") as out:
-        for line in lines:
-            words = segmenter(line.rstrip("\n")).words
-            out.write((" ".join(words) if len(words) <= MOST_WORDS else "") + "\n")
-            filled += bool(words)
-    partial.rename(target)
-    return f"{target.parent.name}/{target.stem}: {filled:,} lines, {time.time() - began:.0f} s"
+    segmenter = segmenter_for("und-Hang" if target.stem == WHOLE_KOREAN else target.stem)
+
+    def of_line(line: str) -> str:
+        words = segmenter(line).words
+        return " ".join(words) if len(words) <= MOST_WORDS else ""
+
+    return rewritten(source, target, of_line)
 
 
 def joined(work: Path, language: str) -> Iterator[tuple[str, int, str, str]]:
@@ -64,9 +56,7 @@ def main() -> None:
     sources = sorted(data.glob("multi/*/*.txt.xz"), key=lambda path: -path.stat().st_size)
     tasks = [(path, work / "lines" / path.parent.name / f"{path.name.split('.')[0]}.txt") for path in sources]
     tasks += [(path, target.with_stem(WHOLE_KOREAN)) for path, target in tasks if target.stem == "ko"]
-    with Pool() as pool:
-        for report in pool.imap_unordered(prepare, [task for task in tasks if not task[1].exists()]):
-            print(report, flush=True)
+    in_parallel(cut, tasks)
     write_new(data, work)
 
 

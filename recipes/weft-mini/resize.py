@@ -14,10 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from flatbert import FlatBert, Shape, loaded, save
+from flatbert import WORD_EMBEDDINGS, FlatBert, Shape, loaded, save
 
 SMALL = Shape(width=256, layers=3, heads=4, inner=1024, embedding=128)
-WORDS = "bert.embeddings.word_embeddings.weight"
 
 
 def deeper(model: FlatBert) -> FlatBert:
@@ -47,10 +46,10 @@ def _do_nothing(name: str, value: torch.Tensor, scale: torch.Tensor) -> None:
 def smaller(model: FlatBert, shape: Shape = SMALL) -> FlatBert:
     """Few layers; the embeddings are projected on the directions in which they differ most."""
     result = FlatBert(replace(shape, vocabulary=model.shape.vocabulary))
-    table = model.named_weights()[WORDS].data
+    table = model.named_weights()[WORD_EMBEDDINGS].data
     _, _, directions = torch.linalg.svd(table - table.mean(0), full_matrices=False)
     reduced = (table - table.mean(0)) @ directions[: shape.embedding].T
-    result.named_weights()[WORDS].data.copy_(reduced * (0.05 / reduced.std()))
+    result.named_weights()[WORD_EMBEDDINGS].data.copy_(reduced * (0.05 / reduced.std()))
     return result
 
 

@@ -9,19 +9,22 @@ about the unit tells what the token should find: another token, or nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from flatbert import TEMPERATURE
-from store import AROUND, CLS, MASK, MOST_SIDE, SEP, SPECIAL_TOKENS, Array
+from store import CLS, MASK, MOST_PIECES, MOST_SIDE, SEP, SPECIAL_TOKENS, Array, Shard
 from torch import Tensor
 
-MOST_PIECES = MOST_SIDE - AROUND
+from weft.arrays import BoolArray, IntArray
+
+NULL = 15.0  # similarity of a word that is not there with every other
 EDGES = (24, 56, MOST_PIECES)
 NOBODY = -1
 NOWHERE = -1e4
-_SLOTS, _SEGMENTS = 2, 8  # sentences a side; [CLS] a b [SEP] [CLS] c d [SEP]
+_SLOTS = 2  # sentences a side
 
 TAUGHT, PIVOT, LINKED = range(3)
 PLAIN, UNRELATED, ADDED, CUT, DOUBLE = range(5)
@@ -30,7 +33,7 @@ PLAIN, UNRELATED, ADDED, CUT, DOUBLE = range(5)
 class Sentences:
     """All sentences, one after the other: ids and words of their pieces on the device, starts and lengths on both."""
 
-    def __init__(self, shards: Sequence[dict[str, Array]], device: str) -> None:
+    def __init__(self, shards: Sequence[Shard], device: str) -> None:
         self.device = device
         self.lengths = np.concatenate([shard["lengths"] for shard in shards]).astype(np.int64)
         self.starts = np.cumsum(self.lengths) - self.lengths
@@ -42,25 +45,25 @@ class Sentences:
 class Units:
     """Pairs of sentences, all arrays of shape (units,); `through` is the English sentence of a pivot."""
 
-    kind: Array
-    source: Array
-    through: Array
-    target: Array
-    link_start: Array  # into the table of links
-    link_count: Array
-    flipped: Array  # links are stored target first
-    unlinked_is_null: Array  # words without links are known to have none
+    kind: IntArray
+    source: IntArray
+    through: IntArray
+    target: IntArray
+    link_start: IntArray  # into the table of links
+    link_count: IntArray
+    flipped: BoolArray  # links are stored target first
+    unlinked_is_null: BoolArray  # words without links are known to have none
 
     def __len__(self) -> int:
         return len(self.kind)
 
-    def __getitem__(self, which: Array) -> Units:
-        return Units(*(getattr(self, name)[which] for name in self.__dataclass_fields__))
+    def __getitem__(self, which: IntArray) -> Units:
+        return Units(*(getattr(self, item.name)[which] for item in fields(self)))
 
-    def __add__(self, other: Units) -> Units:
-        return Units(
-            *(np.concatenate([getattr(self, name), getattr(other, name)]) for name in self.__dataclass_fields__)
-        )
+    @classmethod
+    def joined(cls, some: Sequence[Units]) -> Units:
+        """Units one after the other."""
+        return cls(*(np.concatenate([getattr(units, item.name) for units in some]) for item in fields(cls)))
 
 
 @dataclass
@@ -78,8 +81,8 @@ class Flat:
     unit: Tensor
     place: Tensor
     word: Tensor
-    offsets: Array
-    lengths: Array
+    offsets: IntArray
+    lengths: IntArray
     size: int
 
 
@@ -93,18 +96,20 @@ def there(values: Array, device: str) -> Tensor:
 class Segments:
     """Parts of sentences that make rows: each array of shape (rows, 2 sides, 2 slots); length 0 is no part."""
 
-    start: Array  # into the pieces of all sentences
-    length: Array
-    unit: Array
-    place: Array  # of the part's first piece in its sentence
+    start: IntArray  # into the pieces of all sentences
+    length: IntArray
+    unit: IntArray
+    place: IntArray  # of the part's first piece in its sentence
 
     @classmethod
     def empty(cls, rows: int) -> Segments:
         """Rows without anything in them."""
-        shape = (rows, 2, _SLOTS)
-        return cls(*(np.zeros(shape, dtype=np.int64) for _ in range(2)), np.full(shape, NOBODY), np.zeros(shape, int))
+        nothing = np.zeros((rows, 2, _SLOTS), dtype=np.int64)
+        return cls(nothing, nothing.copy(), np.full_like(nothing, NOBODY), nothing.copy())
 
-    def put(self, rows: Array, side: int, slot: int, sentences: Sentences, which: Array, unit: Array | int) -> None:
+    def put(
+        self, rows: IntArray, side: int, slot: int, sentences: Sentences, which: IntArray, unit: IntArray | int
+    ) -> None:
         """Put whole sentences into a slot of some rows."""
         self.start[rows, side, slot] = sentences.starts[which]
         self.length[rows, side, slot] = sentences.lengths[which]
@@ -155,12 +160,12 @@ def flat(segments: Segments, sentences: Sentences, *, tokens: int, rows: int) ->
 class Group:
     """Rows of similar length, padded: which tokens (b, n) and (b, m), and which of these are there."""
 
-    rows: Array
+    rows: IntArray
     places: tuple[Tensor, Tensor]
     inside: tuple[Tensor, Tensor]
 
 
-def group(batch: Flat, rows: Array, device: str) -> Group:
+def group(batch: Flat, rows: IntArray, device: str) -> Group:
     """Pad some rows of a batch."""
     places, inside = [], []
     for side in (0, 1):
@@ -172,13 +177,13 @@ def group(batch: Flat, rows: Array, device: str) -> Group:
     return Group(rows, (places[0], places[1]), (inside[0], inside[1]))
 
 
-def by_length(lengths: Array, which: Array) -> list[Array]:
+def by_length(lengths: IntArray, which: IntArray) -> list[IntArray]:
     """Rows (numbers in `which`) in groups of similar length."""
     kind = np.searchsorted(np.asarray(EDGES), lengths[which].max(axis=1))
     return [which[kind == k] for k in range(len(EDGES)) if (kind == k).any()]
 
 
-def link_matrices(units: Units, which: Array, links: Tensor, sure: Tensor, sides: tuple[Group, Flat]) -> Tensor:
+def link_matrices(units: Units, which: IntArray, links: Tensor, sure: Tensor, sides: tuple[Group, Flat]) -> Tensor:
     """Links of some units between their pieces, as they stand in rows of `Flat`: 2 sure, 1 possible; (k, n, m)."""
     padded, batch = sides
     device = links.device
@@ -201,16 +206,25 @@ def link_matrices(units: Units, which: Array, links: Tensor, sure: Tensor, sides
     return matrix * (padded.inside[0][:, :, None] & padded.inside[1][:, None, :])
 
 
-def both_ways_with_null(states: Tensor, group: Group, null: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Log probabilities with a null: source to target and back (b, n, m), and of the null, (b, n) and (b, m)."""
+class Logs(NamedTuple):
+    """Log probabilities source to target and back, (b, n, m), and of the null from either side, (b, n) and (b, m)."""
+
+    forward: Tensor
+    backward: Tensor
+    null_forward: Tensor
+    null_backward: Tensor
+
+
+def both_ways_with_null(states: Tensor, group: Group) -> Logs:
+    """What pieces of either side find on the other, or that they find nothing."""
     source, target = (states[place].float() for place in group.places)
     similarity = source @ target.transpose(1, 2) / TEMPERATURE
     valid = group.inside[0][:, :, None] & group.inside[1][:, None, :]
     similarity = similarity.masked_fill(~valid, NOWHERE)
-    totals = [torch.logaddexp(similarity.logsumexp(axis), similarity.new_tensor(null)) for axis in (2, 1)]
+    totals = [torch.logaddexp(similarity.logsumexp(axis), similarity.new_tensor(NULL)) for axis in (2, 1)]
     forward = (similarity - totals[0][:, :, None]).masked_fill(~valid, NOWHERE)
     backward = (similarity - totals[1][:, None, :]).masked_fill(~valid, NOWHERE)
-    return forward, backward, null - totals[0], null - totals[1]
+    return Logs(forward, backward, NULL - totals[0], NULL - totals[1])
 
 
 def masked(ids: Tensor, share: float, strength: float, vocabulary: int) -> tuple[Tensor, Tensor, Tensor]:

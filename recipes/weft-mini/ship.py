@@ -12,16 +12,16 @@ from pathlib import Path
 from shutil import copyfile
 
 import torch
+from flatbert import WORD_EMBEDDINGS
 from safetensors.torch import load_file, save_file
 
-EMBEDDINGS = "bert.embeddings.word_embeddings.weight"
 MOST_BYTES = 15 << 20
 
 
 def pack(model: Path, out: Path) -> None:
     """Write parts of at most 15 MiB."""
     weights = load_file(model / "model.safetensors")
-    table = weights.pop(EMBEDDINGS).float()
+    table = weights.pop(WORD_EMBEDDINGS).float()
     scale = table.abs().amax(1, keepdim=True).clamp(min=1e-8) / 127
     rows = (table / scale).round().to(torch.int8)
     parts: list[dict[str, torch.Tensor]] = [{"scale": scale}]
@@ -35,9 +35,7 @@ def pack(model: Path, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     for number, part in enumerate(parts):
         save_file(part, out / f"part{number}.safetensors")
-    for name in ("config.json", "report.json"):
-        if (model / name).exists():
-            copyfile(model / name, out / name)
+    copy_reports(model, out)
 
 
 def unpack(parts: Path, model: Path) -> None:
@@ -49,10 +47,15 @@ def unpack(parts: Path, model: Path) -> None:
     names = sorted((name for name in weights if name.startswith("rows.")), key=lambda name: int(name.split(".")[1]))
     table = torch.cat([weights.pop(name) for name in names]).float() * scale
     model.mkdir(parents=True, exist_ok=True)
-    save_file({**weights, EMBEDDINGS: table.half()}, model / "model.safetensors", {"format": "pt"})
+    save_file({**weights, WORD_EMBEDDINGS: table.half()}, model / "model.safetensors", {"format": "pt"})
+    copy_reports(parts, model)
+
+
+def copy_reports(there: Path, here: Path) -> None:
+    """Copy what lies beside the weights."""
     for name in ("config.json", "report.json"):
-        if (parts / name).exists():
-            copyfile(parts / name, model / name)
+        if (there / name).exists():
+            copyfile(there / name, here / name)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ Runs eflomal (from PyPI, in an environment of its own: `--eflomal VENV/bin/eflom
 writes `WORK/silver/LANG.fwd` and `LANG.rev`. The dev set of a language, where there is one, is aligned with it, so that
 `WORK/silver/LANG.dev.*` says how good the links are.
 
-    python silver.py DATA WORK [LANG ...] --eflomal PROGRAM
+    python silver.py DATA WORK --eflomal PROGRAM
 """
 
 from __future__ import annotations
@@ -68,16 +68,15 @@ def align(language: str, data: Path, work: Path, program: str) -> str:
 
 
 def main() -> None:
-    """Align the languages named, or all that are prepared, the largest first."""
+    """Align all languages that are prepared, the largest first."""
     parser = argparse.ArgumentParser()
     parser.add_argument("data", type=Path)
     parser.add_argument("work", type=Path)
-    parser.add_argument("languages", nargs="*")
     parser.add_argument("--eflomal", default="eflomal-align")
     options = parser.parse_args()
     (options.work / "silver").mkdir(exist_ok=True)
     prepared = sorted((options.work / "words").glob("*.tsv"), key=lambda path: -path.stat().st_size)
-    for language in options.languages or [path.stem for path in prepared]:
+    for language in (path.stem for path in prepared):
         if not (options.work / "silver" / f"{language}.rev").exists():
             print(align(language, options.data, options.work, options.eflomal), flush=True)
 

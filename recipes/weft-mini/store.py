@@ -15,18 +15,20 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
+Shard = dict[str, Array]
 Links = Sequence[tuple[int, int]]
 PAD, CLS, SEP, UNK, MASK = range(5)
 SPECIAL_TOKENS = 5
 AROUND = 2  # [CLS] and [SEP]
 MOST_SIDE = 128  # tokens of one side, these two included
+MOST_PIECES = MOST_SIDE - AROUND
 WHOLE_KOREAN = "ko-whole"  # Korean cut at blanks alone
 
 # Two bytes a piece: the compressor is told so.
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 3, "lp": 1, "pb": 1, "lc": 3}]
 
 
-def write(path: Path, arrays: dict[str, Array]) -> None:
+def write(path: Path, arrays: Shard) -> None:
     """Write a shard."""
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
@@ -34,7 +36,7 @@ def write(path: Path, arrays: dict[str, Array]) -> None:
     path.write_bytes(lzma.compress(buffer.getvalue(), format=lzma.FORMAT_XZ, filters=_FILTERS))
 
 
-def read(path: Path) -> dict[str, Array]:
+def read(path: Path) -> Shard:
     """Read a shard and undo what made it small."""
     arrays = dict(np.load(io.BytesIO(lzma.decompress(path.read_bytes()))))
     if "ids" in arrays:
@@ -48,9 +50,9 @@ def read(path: Path) -> dict[str, Array]:
     return arrays
 
 
-def packed_sentences(pieces: Iterable[tuple[Array, Array]], most: int) -> dict[str, Array]:
-    """Sentences given as ids and words of their pieces; one that has more than `most` of them becomes empty."""
-    kept = [(ids, words) if len(ids) <= most else (ids[:0], words[:0]) for ids, words in pieces]
+def packed_sentences(pieces: Iterable[tuple[Array, Array]]) -> Shard:
+    """Sentences given as ids and words of their pieces; one that has too many of them becomes empty."""
+    kept = [(ids, words) if len(ids) <= MOST_PIECES else (ids[:0], words[:0]) for ids, words in pieces]
     begins = [np.diff(words, prepend=-1) != 0 for _, words in kept if len(words)]
     return {
         "ids": np.concatenate([ids for ids, _ in kept]).astype(np.uint16),
@@ -59,7 +61,7 @@ def packed_sentences(pieces: Iterable[tuple[Array, Array]], most: int) -> dict[s
     }
 
 
-def packed_links(links: Sequence[Links]) -> dict[str, Array]:
+def packed_links(links: Sequence[Links]) -> Shard:
     """Links between words, one list a pair; differences wrap round at 256, and so does their sum."""
     flat = np.array([link for pair in links for link in pair], dtype=np.uint8).reshape(-1, 2)
     return {

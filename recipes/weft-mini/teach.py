@@ -15,7 +15,7 @@ import argparse
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -24,15 +24,14 @@ import torch.nn.functional as F
 from flatbert import Muon, loaded, save
 from looking import look
 from rows import (
-    AROUND,
     LINKED,
-    MOST_SIDE,
     NOBODY,
     PIVOT,
     TAUGHT,
     UNRELATED,
     Flat,
     Group,
+    Logs,
     Segments,
     Units,
     both_ways_with_null,
@@ -44,52 +43,63 @@ from rows import (
     masked,
     there,
 )  # fmt: skip
-from store import MASK, SPECIAL_TOKENS, Array
+from store import AROUND, MASK, MOST_SIDE, SPECIAL_TOKENS
 from supply import Supply, ahead
 from torch import Tensor
 
+from weft.arrays import BoolArray, IntArray
+
 TOKENS_A_ROW = 10  # at least, those of padding among them
 SHARES = ("taught", "pivot", "silver", "joined", "gold", "new")
+WARMUP = 0.03  # share of the run in which the rates rise
+MASKED_MORE = 0.3  # share of the run in which masks are seen more often and weigh more
+DENOISE = 0.45  # share of the run before silver links are checked
+CROSS, STRAY = 0.5, 2.0  # weights beside SO: of the cross entropy, and of links between words that have none
+LOOK_SECONDS = 240
 
 
-def arguments() -> argparse.Namespace:
-    """The command line."""
+@dataclass(frozen=True)
+class Options:
+    """What the command line says: `bundle` and `out` stand first, each other field is an option of its name."""
+
+    bundle: Path
+    out: Path
+    start: Path  # folder of the model to go on from
+    teacher: Path  # folder of the model whose probabilities are learned
+    minutes: float = 20.0
+    steps: int = 0  # so many steps instead of minutes
+    shares: tuple[float, ...] = (0.55, 0.15, 0.24, 0.06, 0.0, 0.0)  # see SHARES
+    modes: tuple[float, ...] = (0.68, 0.1, 0.08, 0.06, 0.08)  # plain, unrelated, added, cut, double
+    tokens: int = 65_536
+    teacher_tokens: int = 0  # of the teacher's batch, if it differs
+    pivot_power: float = 1.0  # exponent of what was composed through English
+    pivot_odds: float = 1.0  # factor of the odds against the null, likewise
+    matrix_rate: float = 0.003  # of Muon; 0 leaves all to Adam
+    rate: float = 6e-4
+    masking: float = 0.1
+    unmasked: float = 0.75  # share of the run after which nothing is masked
+    hidden: float = 0.0  # share of tokens masked and not predicted
+    dropout: float = 0.0
+    seed: int = 1
+    no_compile: bool = False
+
+
+def arguments() -> Options:
+    """Read the command line."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("bundle", type=Path)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--start", type=Path, required=True, help="folder of the model to go on from")
-    parser.add_argument(
-        "--teacher", type=Path, required=True, help="folder of the model whose probabilities are learned"
-    )
-    parser.add_argument("--minutes", type=float, default=20)
-    parser.add_argument("--steps", type=int, default=0, help="so many steps instead of minutes")
-    parser.add_argument("--null", type=float, default=15.0, help="similarity of the null")
-    parser.add_argument(
-        "--shares", type=float, nargs=6, default=[0.55, 0.15, 0.24, 0.06, 0.0, 0.0], help=" ".join(SHARES)
-    )
-    parser.add_argument("--modes", type=float, nargs=5, default=[0.68, 0.1, 0.08, 0.06, 0.08],
-                        help="plain, unrelated, added, cut, double")  # fmt: skip
-    parser.add_argument("--tokens", type=int, default=65_536)
-    parser.add_argument("--teacher-tokens", type=int, default=0, help="of the teacher's batch, if it differs")
-    parser.add_argument("--pivot-power", type=float, default=1.0, help="exponent of what was composed through English")
-    parser.add_argument("--pivot-odds", type=float, default=1.0, help="factor of the odds against the null, likewise")
-    parser.add_argument("--matrix-rate", type=float, default=0.003, help="of Muon; 0 leaves all to Adam")
-    parser.add_argument("--rate", type=float, default=6e-4)
-    parser.add_argument("--warmup", type=float, default=0.03)
-    parser.add_argument("--denoise", type=float, default=0.45, help="share of the run before silver links are checked")
-    parser.add_argument("--masking", type=float, default=0.1)
-    parser.add_argument("--unmasked", type=float, default=0.75, help="share of the run after which nothing is masked")
-    parser.add_argument("--hidden", type=float, default=0.0, help="share of tokens masked and not predicted")
-    parser.add_argument("--cross", type=float, default=0.5, help="weight of the cross entropy beside SO")
-    parser.add_argument("--stray", type=float, default=2.0, help="weight of links between words that have none")
-    parser.add_argument("--dropout", type=float, default=0.0)
-    parser.add_argument("--exponent", type=float, default=0.6, help="languages are drawn by size to this power")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--no-compile", action="store_true")
-    parser.add_argument("--look-seconds", type=float, default=240)
-    parser.add_argument("--wait", type=Path, help="begin when this file is there: the text may still be on its way")
-    parser.add_argument("--teacher-shape", type=Path, help="a model of the teacher's shape, while it is still learning")
-    return parser.parse_args()
+    for item in fields(Options):
+        name, default = f"--{item.name.replace('_', '-')}", item.default
+        if item.name in ("bundle", "out"):
+            parser.add_argument(item.name, type=Path)
+        elif default is MISSING:
+            parser.add_argument(name, type=Path, required=True)
+        elif default is False:
+            parser.add_argument(name, action="store_true")
+        elif isinstance(default, tuple):
+            parser.add_argument(name, type=float, nargs=len(default), default=default)
+        else:
+            parser.add_argument(name, type=type(default), default=default)
+    return Options(**vars(parser.parse_args()))
 
 
 @dataclass
@@ -101,11 +111,11 @@ class Batch:
     linked: Flat | None
     units: Units
     segments: Segments
-    mode: Array
-    first_row: Array  # of each unit, in `teacher` or `linked`
+    mode: IntArray
+    first_row: IntArray  # of each unit, in `teacher` or `linked`
 
 
-def unit_rows(supply: Supply, units: Units, kinds: tuple[int, ...], used: Array) -> tuple[Segments, Array]:
+def unit_rows(supply: Supply, units: Units, kinds: tuple[int, ...], used: BoolArray) -> tuple[Segments, IntArray]:
     """Rows of the units as they are; a pivot has two, with English second in one and first in the other."""
     which = np.flatnonzero(np.isin(units.kind, kinds) & used)
     twice = units.kind[which] == PIVOT
@@ -122,22 +132,16 @@ def unit_rows(supply: Supply, units: Units, kinds: tuple[int, ...], used: Array)
     return rows, first
 
 
-def wait_for(path: Path | None) -> None:
-    """Sleep until a file is there."""
-    while path and not path.exists():
-        time.sleep(0.2)
-
-
 class Run:
     """A training run by the clock or by steps."""
 
-    def __init__(self, options: argparse.Namespace) -> None:
+    def __init__(self, options: Options) -> None:
         self.options = options
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         torch.manual_seed(options.seed)
         torch.backends.cuda.matmul.allow_tf32 = True
         self.model = loaded(options.start, self.device)
-        teacher = loaded(options.teacher_shape or options.teacher, self.device)
+        teacher = loaded(options.teacher, self.device)
         self.model.dropout = options.dropout
         named = self.model.named_weights()
         inner = {name for name, value in named.items() if ".layer." in name and value.ndim == 2 and options.matrix_rate}
@@ -153,17 +157,11 @@ class Run:
         self.most_rows = options.tokens // 24
         self.history: list[dict[str, object]] = []
         self.warm()
-        wait_for(options.wait)
         shares = dict(zip(SHARES, options.shares, strict=True))
-        self.supply = Supply(options.bundle, self.device, exponent=options.exponent, seed=options.seed, shares=shares)
-        if options.teacher_shape:
-            wait_for(options.teacher / "done")
-            learned = loaded(options.teacher, self.device).named_weights()
-            for name, value in teacher.named_weights().items():
-                value.data.copy_(learned[name])
+        self.supply = Supply(options.bundle, self.device, seed=options.seed, shares=shares)
 
     def warm(self) -> None:
-        """Compile before the text is there."""
+        """Compile before the clock starts."""
         began = time.time()
         if self.device == "cpu":
             return
@@ -226,7 +224,7 @@ class Run:
         sums, counted = torch.zeros(4, device=self.device), 0
         progress = 0.0
         while progress < 1:
-            rate = min(1.0, progress / options.warmup if options.warmup else 1.0) * (1 - progress)
+            rate = min(1.0, progress / WARMUP) * (1 - progress)
             batch = next(batches)
             sums += self.step(batch, progress, rate)
             tokens += batch.student.size
@@ -242,7 +240,7 @@ class Run:
                 speed = f"{tokens / (now - logged):,.0f} tokens/s"
                 print(f"step {step} {100 * progress:.1f} % {now - began:.0f} s, losses {shown}, {speed}", flush=True)
                 tokens, logged = 0, now
-            if time.time() - looked > options.look_seconds:
+            if time.time() - looked > LOOK_SECONDS:
                 self.look(step, progress)
                 looked = time.time()
             progress = step / options.steps if options.steps else (time.time() - began) / limit
@@ -250,11 +248,11 @@ class Run:
 
     def look(self, step: int, progress: float) -> None:
         """Scores on dev sets, and a checkpoint."""
-        scores = look(self.model, self.options.bundle / "dev", self.device, self.options.null)
+        scores = look(self.model, self.options.bundle / "dev", self.device)
         print(f"  {json.dumps(scores)}", flush=True)
         self.history.append({"step": step, "progress": progress, **scores})
-        report = {"history": self.history, "options": {k: str(v) for k, v in vars(self.options).items()}}
-        save(self.model, self.options.out, report)
+        options = {name: str(value) for name, value in vars(self.options).items()}
+        save(self.model, self.options.out, {"history": self.history, "options": options})
 
     def step(self, batch: Batch, progress: float, rate: float) -> Tensor:
         """One step; returns the losses for the log."""
@@ -274,7 +272,7 @@ class Run:
             with_masks = options.masking and progress < options.unmasked
             if with_masks:
                 ids, places, labels = masked(
-                    ids, options.masking, 1.0 if progress < 0.3 else 0.5, self.model.shape.vocabulary
+                    ids, options.masking, 1.0 if progress < MASKED_MORE else 0.5, self.model.shape.vocabulary
                 )
             if options.hidden:
                 hidden = (torch.rand(len(ids), device=ids.device) < options.hidden) & (ids >= SPECIAL_TOKENS)
@@ -283,40 +281,40 @@ class Run:
             if with_masks:
                 language_model = self.predict(states[places], labels)
         losses = self.losses(batch, states, taught, progress)
-        weight = 1.0 if progress < 0.3 else 0.5
-        (weight * language_model + 2 * sum(loss for loss in losses)).backward()
+        weight = 1.0 if progress < MASKED_MORE else 0.5
+        (weight * language_model + 2 * losses.sum()).backward()
         torch.nn.utils.clip_grad_norm_([*self.adam.param_groups[0]["params"]], 1.0)
         if self.muon:
             self.muon.step()
         self.adam.step()
         self.model.zero_grad(set_to_none=True)
-        return torch.stack([language_model.detach(), *(loss.detach() for loss in losses)])
+        return torch.cat([language_model.detach()[None], losses.detach()])
 
-    def losses(self, batch: Batch, states: Tensor, taught: Tensor | None, progress: float) -> list[Tensor]:
-        """Losses of taught rows, of linked rows and of words that have no partner, each a mean over pieces."""
+    def losses(self, batch: Batch, states: Tensor, taught: Tensor | None, progress: float) -> Tensor:
+        """Losses of taught rows, of linked rows and of words that have no partner, each a mean over pieces; (3,)."""
         kind = np.where(batch.mode == UNRELATED, TAUGHT, batch.units.kind[: len(batch.mode)])
         sums = {name: torch.zeros(2, device=self.device) for name in ("taught", "linked", "null")}
         for family in (TAUGHT, PIVOT, LINKED):
             chosen = np.flatnonzero(kind == family)
             for rows in by_length(batch.student.lengths, chosen) if len(chosen) else ():
                 padded = group(batch.student, rows, self.device)
-                logs = both_ways_with_null(states, padded, self.options.null)
+                logs = both_ways_with_null(states, padded)
                 if family == LINKED:
                     found = self.linked(batch, padded, logs, progress)
                 else:
                     found = {"taught": self.taught(batch, padded, logs, taught, family)}
                 for name, (loss, count) in found.items():
                     sums[name] = sums[name] + torch.stack([loss, count])
-        total = sum(value[1] for value in sums.values()).clamp(min=1)  # type: ignore[union-attr]
-        return [value[0] / total for value in sums.values()]
+        loss, count = torch.stack(list(sums.values())).unbind(1)
+        return loss / count.sum().clamp(min=1)
 
-    def known(self, batch: Batch, padded: Group) -> tuple[Array, Tensor, Tensor]:
+    def known(self, batch: Batch, padded: Group) -> tuple[IntArray, Tensor, Tensor]:
         """Units that rows speak of; where each cell of the rows lies in their matrices; and whether it lies there."""
         units = np.unique(batch.segments.unit[padded.rows])
         units = units[units >= 0]
-        local = np.zeros(len(batch.units) + 1, dtype=np.int64)
-        local[units] = np.arange(len(units))
-        local = there(local, self.device)
+        numbers = np.zeros(len(batch.units) + 1, dtype=np.int64)
+        numbers[units] = np.arange(len(units))
+        local = there(numbers, self.device)
         owners = [batch.student.unit[places] for places in padded.places]
         at = [batch.student.place[places].clamp(min=0) for places in padded.places]
         valid = (owners[0][:, :, None] == owners[1][:, None, :]) & (owners[0] >= 0)[:, :, None]
@@ -331,7 +329,7 @@ class Run:
         return torch.where(valid, matrices.reshape(-1)[torch.where(valid, place, 0)], 0)
 
     def taught(
-        self, batch: Batch, padded: Group, logs: tuple[Tensor, ...], taught: Tensor | None, family: int
+        self, batch: Batch, padded: Group, logs: Logs, taught: Tensor | None, family: int
     ) -> tuple[Tensor, Tensor]:
         """Cross entropy with the teacher's probabilities in both directions; what is not there is the null's."""
         units, index, valid = self.known(batch, padded)
@@ -349,14 +347,14 @@ class Run:
             total = total - ((target * log).sum(axis) + nothing * null)[inside].sum()
         return total, (padded.inside[0].sum() + padded.inside[1].sum()).float()
 
-    def probabilities(self, batch: Batch, units: Array, taught: Tensor, family: int) -> list[Tensor]:
+    def probabilities(self, batch: Batch, units: IntArray, taught: Tensor, family: int) -> list[Tensor]:
         """The teacher's probabilities for units, both of shape (k, n, m); those of a pivot go through English."""
         assert batch.teacher is not None
-        read, null = batch.teacher, self.options.null
-        first = both_ways_with_null(taught, group(read, batch.first_row[units], self.device), null)[:2]
+        read = batch.teacher
+        first = both_ways_with_null(taught, group(read, batch.first_row[units], self.device))[:2]
         if family == TAUGHT:
             return [log.exp() for log in first]
-        second = both_ways_with_null(taught, group(read, batch.first_row[units] + 1, self.device), null)[:2]
+        second = both_ways_with_null(taught, group(read, batch.first_row[units] + 1, self.device))[:2]
         composed = (one.exp() @ two.exp() for one, two in zip(first, second, strict=True))
         return [self._evened(each, axis) for each, axis in zip(composed, (2, 1), strict=True)]
 
@@ -368,11 +366,9 @@ class Run:
         even = even * mass / even.sum(axis, keepdim=True).clamp(min=1e-9)
         return odds * even / (1 + (odds - 1) * mass)
 
-    def linked(
-        self, batch: Batch, padded: Group, logs: tuple[Tensor, ...], progress: float
-    ) -> dict[str, tuple[Tensor, Tensor]]:
+    def linked(self, batch: Batch, padded: Group, logs: Logs, progress: float) -> dict[str, tuple[Tensor, Tensor]]:
         """SO, cross entropy and strays of rows whose links are known, and the null of words known to have none."""
-        options, supply = self.options, self.supply
+        supply = self.supply
         assert batch.linked is not None
         units, index, valid = self.known(batch, padded)
         of_units = group(batch.linked, batch.first_row[units], self.device)
@@ -381,7 +377,7 @@ class Run:
         forward, backward, null_forward, null_backward = logs
         silver, full = self.of_rows(batch, padded)
         guide, possible = between == 2, between == 1
-        if progress >= options.denoise:
+        if progress >= DENOISE:
             words = [batch.student.word[places] for places in padded.places]
             guide = torch.where(silver[:, None, None], denoised(forward, backward, guide, words, padded.inside), guide)
         allowed = (guide | possible).float()
@@ -393,13 +389,13 @@ class Run:
             there_is = (amount > 0).float()
             found = (log.exp() * allowed).sum(axis)
             entropy = -(log * links).sum(axis) / amount.clamp(min=1)
-            total = total + (there_is * (1 - found) + options.cross * entropy * there_is).sum()
+            total = total + (there_is * (1 - found) + CROSS * entropy * there_is).sum()
             count = count + there_is.sum()
             nobody = batch.student.unit[padded.places[side]] == NOBODY
             alone = padded.inside[side] & (nobody | (full[:, None] & (allowed.sum(axis) == 0)))
-            lone = lone - (options.cross * null * alone).sum()
+            lone = lone - (CROSS * null * alone).sum()
             lone_count = lone_count + alone.sum()
-        stray = torch.where(silver, 0.5 * (progress >= options.denoise), 1.0)[:, None, None] * options.stray
+        stray = torch.where(silver, 0.5 * (progress >= DENOISE), 1.0)[:, None, None] * STRAY
         agreed = 0.99 * torch.minimum(forward, backward).exp()
         total = total - (stray * torch.log1p(-agreed) * (1 - allowed)).sum()
         return {"linked": (total, count), "null": (lone, lone_count)}
