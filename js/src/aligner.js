@@ -4,7 +4,8 @@ import { METHODS, SYMMETRIZATIONS, linksOf, lowered, pairScore } from "./extract
 import { segment } from "./segment.js";
 import { WordPiece } from "./wordpiece.js";
 
-// All unknown words look the same to an encoder; with more than this share of them, what it finds is guesswork.
+// All unknown words look the same to an encoder; with more than this share of them on either side,
+// what it finds is guesswork.
 const MOST_UNKNOWN = 1 / 3;
 
 export class Aligner {
@@ -39,17 +40,17 @@ export class Aligner {
     ];
     const found = linksOf(compared, states.width, settings);
     const nWords = words[0].length + words[1].length;
-    const unknown = this.#unknownWords(sides);
-    const doubted = unknown > MOST_UNKNOWN * nWords;
-    const known = doubted ? 1 - unknown / nWords : 1;
+    const unknown = sides.map((side) => this.#unknownWords(side));
+    const share = Math.max(...unknown.map((count, side) => count / words[side].length));
+    const doubted = share > MOST_UNKNOWN;
+    const known = doubted ? 1 - share : 1;
     const links = doubted ? lowered(found.links, known) : found.links;
     const score = pairScore(links, nWords, found.support && known * found.support);
-    return { ...result, links, score, unknown: doubted ? unknown : 0 };
+    return { ...result, links, score, unknown: doubted ? unknown[0] + unknown[1] : 0 };
   }
 
-  #unknownWords(sides) {
-    const { unknown } = this.encoder.tokenizer;
-    return sides.reduce((sum, { ids, owners }) => sum + new Set(owners.filter((_, k) => ids[k] === unknown)).size, 0);
+  #unknownWords({ ids, owners }) {
+    return new Set(owners.filter((_, k) => ids[k] === this.encoder.tokenizer.unknown)).size;
   }
 
   // Align several pairs one after the other; the result has their order and number.

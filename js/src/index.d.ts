@@ -9,7 +9,7 @@ export interface Alignment {
   target: string[];
   links: Link[];
   score: number;
-  /** How many words the model cannot read, if that is more than a third of them; probabilities are lowered then. */
+  /** How many words the model cannot read, if they are over a third of a side; probabilities are then lowered. */
   unknown: number;
 }
 

@@ -37,7 +37,8 @@ Item = TypeVar("Item")
 
 # Text without blanks is one word to us but many subwords to the encoder, so characters count too.
 _CHARACTERS_A_WORD = 4
-# All unknown words look the same to an encoder; with more than this share of them, what it finds is guesswork.
+# All unknown words look the same to an encoder; with more than this share of them on
+# either side, what it finds is guesswork. Each side for itself: the longer one would hide that the other is unread.
 _MOST_UNKNOWN = 1 / 3
 
 
@@ -182,16 +183,17 @@ class Aligner:
         with stream:
             short = shortened(lines, self.encoder.encode_stretches)
             links = begin_links(self.encoder.encode(short.subwords), short.pairs, self.settings, scores=scores)
-        n_words = lines.subwords.n_words[lines.pairs].sum(axis=1)
+        n_words = lines.subwords.n_words[lines.pairs]
+        unknown = (lines.unknown / n_words).max(axis=1)
 
         def alignments() -> list[Alignment]:
             with stream:
                 found = short.whole(links())
-            for number in np.flatnonzero(lines.unknown > _MOST_UNKNOWN * n_words).tolist():
-                words = (int(lines.unknown[number]), int(n_words[number]))
-                found[number] = _doubted(found[number], *words, lowered=scores is Scores.CALIBRATED)
+            for number in np.flatnonzero(unknown > _MOST_UNKNOWN).tolist():
+                words, share = int(lines.unknown[number].sum()), float(unknown[number])
+                found[number] = _doubted(found[number], words, share, lowered=scores is Scores.CALIBRATED)
             if scores is not Scores.NONE:
-                found = list(map(_with_pair_score, found, n_words.tolist()))
+                found = list(map(_with_pair_score, found, n_words.sum(axis=1).tolist()))
             return _spread(found, lines.filled, nothing)
 
         return alignments
@@ -199,7 +201,7 @@ class Aligner:
     def align_texts(
         self, source: Sequence[Words], target: Sequence[Words], *, scores: Scores | str = Scores.CALIBRATED
     ) -> list[tuple[range, range, Alignment]]:
-        """Align two texts of which nobody has said which sentences belong together.
+        """Align two texts whose sentences are not paired yet.
 
         Args:
             source: the sentences of a text, each a tuple of words, none of them empty.
@@ -237,7 +239,7 @@ class Aligner:
         for pieces in cut_by_weight(texts.pieces, self.encoder.pace.chunk_words, lambda piece: piece.n_words):
             edges = np.array([piece.span for piece in pieces], dtype=np.int64).reshape(-1, 2)
             parts, pairs = subwords.parts(edges[:, 0], edges[:, 1]), np.arange(len(edges)).reshape(-1, 2)
-            unknown = unknown_words(parts, tokenizer.unknown)[pairs].sum(axis=1)
+            unknown = unknown_words(parts, tokenizer.unknown)[pairs]
             lines = TokenizedPairs(parts, pairs, np.ones(len(pairs), dtype=np.bool_), unknown)
             found.extend(self.begin(lines, scores=scores)())
         return texts, found
@@ -321,11 +323,11 @@ def _with_pair_score(alignment: Alignment, n_words: int) -> Alignment:
     return replace(alignment, score=round(mean * (linked / n_words), 6))
 
 
-def _doubted(alignment: Alignment, unknown: int, n_words: int, *, lowered: bool) -> Alignment:
-    """Links of words that are mostly unknown: their probabilities are lowered by the share of those."""
+def _doubted(alignment: Alignment, unknown: int, share: float, *, lowered: bool) -> Alignment:
+    """Links to a sentence of which a large share of the words is unknown: probabilities are lowered by that share."""
     links, score = alignment.links, alignment.score
     if lowered:
-        known = 1 - unknown / n_words
+        known = 1 - share
         links = tuple(link._replace(score=round(known * (link.score or 0.0), 6)) for link in links)
         score = None if score is None else round(known * score, 6)
     return replace(alignment, links=links, score=score, unknown=unknown)

@@ -49,8 +49,8 @@ class Alignment:
         links: the links, ordered by source and then by target index.
         score: rates the whole pair, from 0 to 1.
         pair: the sentences, where they are known. Alignments with the same links and score are equal whatever it is.
-        unknown: how many words of both sentences the model cannot read, if they are more than a third; otherwise 0.
-            The probabilities of such links are lowered by the share of unknown words.
+        unknown: how many words of both sentences the model cannot read, if they are more than a third of either one;
+            otherwise 0. The link probabilities are then lowered by that share.
     """
 
     links: tuple[Link, ...] = ()

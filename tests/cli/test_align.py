@@ -99,7 +99,7 @@ def test_ten_thousand_words(weft, model):
 
 def test_long_sentences_are_announced(weft, tiny_bert):
     done = weft("align", "--model", tiny_bert, "--layer", 2, stdin=" ||| ".join(["Haus " * 100] * 2) + "\n")
-    assert "read in pieces, because they are too long for the encoder: 1 " in done.stderr
+    assert "too long for the encoder, and so read in pieces: 1." in done.stderr
 
 
 def test_two_files_tsv_and_json_give_the_same(weft, tmp_path):
@@ -333,7 +333,7 @@ def test_many_bad_lines_are_counted_and_a_file_of_nothing_else_has_failed(weft):
 def test_an_empty_file_is_told_from_one_that_was_aligned(weft):
     done = weft("align", stdin="")
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == "weft: the input is empty: there is nothing to align.\n"
+    assert done.stderr == "weft: the input is empty; there is nothing to align.\n"
 
 
 def test_text_that_is_not_split_into_words_is_noticed(weft):
@@ -349,9 +349,9 @@ def test_terms_are_linked(weft, tmp_path):
     assert "3-0" in done.stdout.splitlines()[0].split()
     assert not {"0-0", "3-3"} & set(done.stdout.splitlines()[0].split())
     assert done.stderr.splitlines() == [
-        "weft: line 1: the target does not have the term Haus = building.",
-        "weft: line 2: the target does not have the term Haus = building.",
-        "weft: terms without their translation: 2. Their words are linked as if there were no terms.",
+        "weft: line 1: the translation is missing from the target: Haus = building.",
+        "weft: line 2: the translation is missing from the target: Haus = building.",
+        "weft: terms without their translation: 2. Their words are linked as usual.",
     ]
     (tmp_path / "pairs").write_text(pairs)
     sharded = weft("align", "pairs", "--terms", "terms.tsv", "--shards", "2", "-o", "out", cwd=tmp_path)
@@ -369,11 +369,11 @@ def test_words_that_the_model_cannot_read_are_reported(weft, tmp_path):
     records = [json.loads(line) for line in done.stdout.splitlines()]
     assert [record.get("unknown") for record in records] == [3, 3, 3, None]
     assert "--source-language tlh is not a language that the model was trained on. It knows 1" in done.stderr
-    assert done.stderr.count("more than a third of the words are unknown") == 1
-    assert "in 3 lines, more than a third" in done.stderr
+    assert done.stderr.count("cannot read more than a third of the words") == 1
+    assert "in 3 lines, the model cannot read more than a third" in done.stderr
     (tmp_path / "pairs").write_text(text)
     sharded = weft("align", tmp_path / "pairs", "--shards", "2", "-o", tmp_path / "out")
-    assert "in 3 lines, more than a third" in sharded.stderr
+    assert "in 3 lines, the model cannot read more than a third" in sharded.stderr
 
 
 def test_two_texts_whose_sentences_do_not_match(weft, tmp_path):

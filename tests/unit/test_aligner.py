@@ -257,7 +257,7 @@ def test_raw_text_is_cut_into_words():
     assert found.pair == SentencePair(("L'", "homme", "dort", "."), ("The", "man", "sleeps", "."))
     assert ("homme", "man") in found.word_pairs
     assert aligner.align_batch([("L'homme dort.", "The man sleeps.")], raw=True)[0].pair == found.pair
-    with pytest.raises(SettingError, match="`source_language` and `target_language` are for text that is not split"):
+    with pytest.raises(SettingError, match="`source_language` and `target_language` need `raw`"):
         aligner.align("a", "b", source_language="fr")
 
 
@@ -281,6 +281,10 @@ def test_links_of_words_that_the_model_cannot_read_are_doubted():
     assert doubted.score <= 0.5
     # A few unknown words are no reason to doubt a line.
     assert aligner.align("das 𐀀𐀁 ist gut", "that 𐀀𐀁 is good").unknown == 0
+    # Nobody has read a short source, however long the translation is.
+    hidden = aligner.align("𐀀𐀁 𐀂𐀃 .", "I would like to have some water , please .")
+    assert hidden.unknown == 2
+    assert max((link.score for link in hidden), default=0) < 0.4
     raw = aligner.align(f"{UNREAD} ist gut", "𐀀𐀁 is good", scores="raw")
     assert (raw.unknown, raw.pairs) == (4, doubted.pairs)
     assert max(link.score for link in raw) > 0.5

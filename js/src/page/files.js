@@ -101,7 +101,7 @@ function fromJsonl(name, lines) {
     try {
       return line.trim() ? JSON.parse(line) : {};
     } catch {
-      throw new Error(`${name}:${number + 1} is no JSON.`);
+      throw new Error(`${name}:${number + 1} is not JSON.`);
     }
   });
   const side = (value) => (Array.isArray(value) ? value : wordsOf(value));

@@ -44,7 +44,7 @@ class AlignedFiles:
     """What `align_files` has done: lines written, those of them without a pair, and sentences read in windows.
 
     `missing_terms` says how often a line's source has a term and its target has not its translation, `unknown_lines`
-    in how many lines the model cannot read more than a third of the words.
+    in how many lines the model cannot read more than a third of a side's words.
     """
 
     lines: int

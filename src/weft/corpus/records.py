@@ -71,7 +71,7 @@ class Chunk:
 class AlignedChunk:
     """What became of a chunk: the output's bytes, and how many sentences were too long for the encoder at once.
 
-    `unknown_lines` says in how many lines the model cannot read more than a third of the words.
+    `unknown_lines` says in how many lines the model cannot read more than a third of a side's words.
     `missing_terms` are those that a line's source has and its target has not, each with the line's number.
     """
 

@@ -74,9 +74,9 @@ class TokenizedPairs(NamedTuple):
     """Lines of sentence pairs cut into subwords: all that an encoder needs to know of them.
 
     `pairs` has the shape (pairs, 2): the numbers of each pair's two sentences among the subwords. `filled` (lines,)
-    says which lines hold a pair; one with an empty side holds none. `unknown` (pairs,) counts the words of each pair
-    that the encoder's vocabulary does not cover. `stretches` is there if some pairs are too long to be encoded as they
-    are.
+    says which lines hold a pair; one with an empty side holds none. `unknown` (pairs, 2) counts the words of each
+    side that the encoder's vocabulary does not cover. `stretches` is there if some pairs are too long to be encoded as
+    they are.
     """
 
     subwords: Subwords
@@ -121,7 +121,7 @@ class PairTokenizer:
         sentences, numbers = _distinct(pairs, joint=self.joint)
         both = np.array(numbers, dtype=np.int64).reshape(-1, 2)
         subwords = self.tokenizer.split(sentences)
-        unknown = unknown_words(subwords, self.tokenizer.unknown)[both].sum(axis=1)
+        unknown = unknown_words(subwords, self.tokenizer.unknown)[both]
         stretches = find_stretches(sentences, subwords.words, subwords.starts, both, self.window)
         return TokenizedPairs(subwords, both, np.array(filled, dtype=np.bool_), unknown, stretches)
 

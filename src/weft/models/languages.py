@@ -16,8 +16,8 @@ def unknown_words_remark(lines: int, languages: Sequence[str]) -> str:
     """How many lines hold mostly words that a model cannot read, and which languages it knows."""
     where = "1 line" if lines == 1 else f"{lines:,} lines"
     remark = (
-        f"in {where}, more than a third of the words are unknown to the model, so the link probabilities there are "
-        "lowered."
+        f"in {where}, the model cannot read more than a third of the words of one side, so the link probabilities "
+        "there are lowered."
     )
     return f"{remark} {_known(languages)}" if languages else remark
 

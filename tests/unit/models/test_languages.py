@@ -24,6 +24,6 @@ def test_a_name_is_answered_with_what_a_code_is_and_a_long_list_with_its_length(
 
 
 def test_the_remark_counts_lines():
-    assert unknown_words_remark(1, []).startswith("in 1 line, more than a third")
+    assert unknown_words_remark(1, []).startswith("in 1 line, the model cannot read more than a third")
     assert unknown_words_remark(2000, ["de", "en"]).startswith("in 2,000 lines, ")
     assert unknown_words_remark(2, ["de", "en"]).endswith("It knows de, en.")
