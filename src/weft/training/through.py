@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from weft.extraction.similarity import MASKED
 from weft.training.batches import Draws, Material, Part, RowMaker, tensors
 from weft.training.corpus import TrainingPair
 from weft.training.losses import NullDirections
@@ -62,10 +63,7 @@ def replaced(direct: NullDirections, halves: NullDirections, chosen: Tensor) -> 
     n, m = direct.source.shape[1], direct.target.shape[1]
     real = direct.source[chosen][:, :, None] & direct.target[chosen][:, None, :]
     parts = [_fitted(part, n, m) * real for part in (forward, backward)]
-    whole = [
-        torch.cat([part, (1 - part.sum(axis, keepdim=True)).clamp(min=0)], dim=axis).clamp(min=_TINY).log()
-        for part, axis in zip(parts, (2, 1), strict=True)
-    ]
+    whole = [_with_null(part, real, axis) for part, axis in zip(parts, (2, 1), strict=True)]
     return NullDirections(
         direct.forward.index_put((chosen,), whole[0]),
         direct.backward.index_put((chosen,), whole[1]),
@@ -83,6 +81,12 @@ def _composed(halves: NullDirections, count: int) -> tuple[Tensor, Tensor]:
         forward[:count, :, :third] @ forward[count:, :third],
         backward[:count, :, :third] @ backward[count:, :third],
     )
+
+
+def _with_null(part: Tensor, real: Tensor, axis: int) -> Tensor:
+    """Log probabilities with those of the null behind them; padding is as impossible as in `null_directions`."""
+    null = (1 - part.sum(axis, keepdim=True)).clamp(min=_TINY)
+    return torch.cat([part.clamp(min=_TINY).log().masked_fill(~real, MASKED), null.log()], dim=axis)
 
 
 def _fitted(part: Tensor, n: int, m: int) -> Tensor:

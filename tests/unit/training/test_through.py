@@ -10,7 +10,7 @@ from weft.errors import LineCountError
 from weft.training.batches import Material
 from weft.training.config import CorpusConfig, TrainingConfig
 from weft.training.corpus import Packing, pack
-from weft.training.losses import null_directions
+from weft.training.losses import NullDirections, cross_entropy, null_directions
 from weft.training.through import THROUGH, replaced
 
 TOKENIZER = FastTokenizer(word_piece_tokenizer())
@@ -71,3 +71,22 @@ def test_probabilities_are_multiplied_and_the_null_has_the_rest():
                 assert back[i, j].item() == pytest.approx(expected.item(), abs=1e-6)
         assert there[:x].sum(1).tolist() == pytest.approx([1] * x, abs=1e-5)
         assert back[:, :y].sum(0).tolist() == pytest.approx([1] * y, abs=1e-5)
+
+
+def test_padding_costs_nothing():
+    """The loss of a pair is the same whatever longer pair stands beside it."""
+    generator = torch.Generator().manual_seed(4)
+    direct, halves = logs_of([(3, 4), (5, 6)], generator), logs_of([(3, 2), (2, 4)], generator)
+    padded = replaced(direct, halves, torch.tensor([0]))
+    alone = NullDirections(
+        torch.cat([direct.forward[:1, :3, :4], direct.forward[:1, :3, -1:]], dim=2),
+        torch.cat([direct.backward[:1, :3, :4], direct.backward[:1, -1:, :4]], dim=1),
+        direct.source[:1, :3],
+        direct.target[:1, :4],
+    )
+    wanted = replaced(alone, halves, torch.tensor([0]))
+    losses = [
+        cross_entropy(ours, theirs.forward.exp(), theirs.backward.exp(), weights).item()
+        for ours, theirs, weights in ((direct, padded, torch.tensor([1.0, 0.0])), (alone, wanted, torch.ones(1)))
+    ]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
