@@ -61,7 +61,8 @@ except ImportError:  # the tests for a GPU do without it
     pass
 else:
     # How long an example takes says more about the machine than about weft; pytest-timeout ends what hangs.
-    settings.register_profile("weft", deadline=None)
+    # A change is judged by the same examples every time; on a developer's machine new ones are tried.
+    settings.register_profile("weft", deadline=None, derandomize="CI" in os.environ)
     settings.register_profile("quick", deadline=None, max_examples=20)
     settings.load_profile("weft")
 

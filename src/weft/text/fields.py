@@ -62,7 +62,7 @@ class PairFields:
             SettingError: only one field is named, or the columns lack a side.
         """
         if (source_field is None) != (target_field is None):
-            raise SettingError("`source_field` and `target_field` belong together: give both or none.")
+            raise SettingError("give both `source_field` and `target_field`, or neither.")
         names = tuple(columns.split(",") if isinstance(columns, str) else columns or ())
         if names and any(names.count(side) != 1 for side in _SIDES):
             given = ",".join(names)
@@ -114,7 +114,7 @@ class PairFields:
             return _SIDES
         if len(translations) != 2:
             raise ValueError(
-                f'"{TRANSLATION}" holds the languages {", ".join(translations)}: name two of them with `source_field` '
+                f'"{TRANSLATION}" contains the languages {", ".join(translations)}; choose two with `source_field` '
                 "and `target_field`."
             )
         source, target = translations

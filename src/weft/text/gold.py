@@ -132,7 +132,7 @@ class GoldFile:
     def _said(self, base: int, reason: str) -> int:
         if reason:
             self._why = f"{reason}, so words are counted from {base}. Set the base if that is wrong"
-            message = "%s is read as counting words from %d: %s. Set `gold_base` to 0 or 1 to decide yourself."
+            message = "%s: word numbers seem to start at %d, because %s. Set `gold_base` to 0 or 1 to override this."
             logger.warning(message, display_name(self._path), base, reason)
         return base
 

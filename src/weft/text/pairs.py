@@ -18,7 +18,7 @@ from weft.errors import FormatError, SettingError, chosen
 from weft.text.fields import CsvParser, PairFields, Sides, TextPair
 from weft.text.json_objects import parse_json_object, shorten
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_together
-from weft.text.watches import IdWatch
+from weft.text.watches import BarsWatch, IdWatch
 from weft.types import SentencePair, Words
 
 PLAIN = PairFields()
@@ -241,6 +241,7 @@ def _read_two_files(
     on_error: OnError | None,
 ) -> Iterator[TextPair | None]:
     lines = read_together([display_name(source), display_name(target)], [source_lines, target_lines])
+    watch = BarsWatch(source)
     for number, (source_line, target_line) in enumerate(lines, start=1):
         path = source
         try:
@@ -253,6 +254,8 @@ def _read_two_files(
             _report(error, path, number, on_error)
             yield None
         else:
+            if not watch.done:
+                watch.look(source_text)
             yield TextPair((source_text, target_text))
 
 

@@ -75,6 +75,9 @@ _URL = (
 )
 _EMAIL = r"(?i:[a-z0-9._%+-]{1,64}+@[a-z0-9-]++(?:\.[a-z0-9-]++)+)"
 
+# Codes of countries that no language has, and the languages that people mean by them.
+_COUNTRIES = {"cn": "zh", "cz": "cs", "dk": "da", "gr": "el", "jp": "ja", "ua": "uk", "vn": "vi"}
+
 # Long text goes to a dictionary in pieces, each with a margin of context on both sides. Sudachi takes at most 65,535
 # bytes after NFKC, and NFKC makes up to 33 bytes of one character (U+FDFA).
 _PIECE, _MARGIN = 1500, 100
@@ -116,8 +119,11 @@ def segmenter_for(language: str | None) -> Segmenter:
 
     Raises:
         MissingExtraError: The language needs a library that is not installed.
+        SettingError: The code is that of a country.
     """
     primary = primary_code(language)
+    if primary in _COUNTRIES:
+        raise SettingError(f"{language} is the code of a country; the language is {_COUNTRIES[primary]}.")
     if not primary:
         return _segment_by_script
     if primary in _DICTIONARIES:
@@ -156,7 +162,7 @@ def word_splitters(
         cutters = (segmenter_for(source_language), segmenter_for(target_language))
         return (lambda text: cutters[0](text).words), (lambda text: cutters[1](text).words)
     if source_language or target_language:
-        raise SettingError("`source_language` and `target_language` are for text that is not split yet: set `raw` too.")
+        raise SettingError("`source_language` and `target_language` need `raw`: they control how text is split.")
     return split_words, split_words
 
 

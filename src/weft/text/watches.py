@@ -10,9 +10,11 @@ from weft.types import Words
 
 logger = logging.getLogger(__name__)
 
-_ID = re.compile(r"[\w.:/#-]*\d[\w.:/#-]*")
+# "doc1" and "s-12", or the keys of programs: "home.title", "menu/file".
+_ID = re.compile(r"[\w.:/#-]*(?:\d|\w[._:/#]\w)[\w.:/#-]*")
 _FEWEST_IDS, _ENOUGH_IDS = 3, 20
 _ENOUGH_LINES = 20
+_FEWEST_BARS = 2
 # A full stop that is part of the last word, or more Thai, Chinese or Japanese characters in a row than a word has.
 _UNSPLIT = re.compile(r"[^\W\d_]{2}[.!?]$|[\u0e00-\u0e7f]{16}|[\u3040-\u9fff]{10}|[\u3040-\u9fff][\u3002\uff01\uff1f]$")
 _SHOWN = 20
@@ -50,6 +52,28 @@ class IdWatch:
                 ", ".join(list(self._seen)[:3]),
             )
         self.done = True
+
+
+class BarsWatch:
+    """Notices pairs where one side of two files is expected, and says so once."""
+
+    def __init__(self, path: FilePath) -> None:
+        self._path = path
+        self._lines = 0
+        self.done = False
+
+    def look(self, text: str) -> None:
+        """Look at one line. A file holds pairs if all of its first lines have bars between two texts."""
+        self._lines += 1
+        if " ||| " not in text:
+            self.done = True
+        elif self._lines >= _FEWEST_BARS:
+            logger.warning(
+                "%s: the lines contain ' ||| ', but are read as the sentences of one language. If they are pairs, name "
+                "this file alone.",
+                display_name(self._path),
+            )
+            self.done = True
 
 
 class SplitWatch:

@@ -51,7 +51,7 @@ def test_sentences_are_found_under_any_name(write, record, fields):
         ({"de": "a", "en": "b"}, ("de", "fr"), 'expected "fr", found'),
         ({"source": "a"}, (), 'expected "target"'),
         ({"source": None, "target": "b"}, (), 'expected "source" to be a sentence or a list of words, found'),
-        ({"translation": {"de": "a", "en": "b", "fr": "c"}}, (), "holds the languages de, en, fr: name two of them"),
+        ({"translation": {"de": "a", "en": "b", "fr": "c"}}, (), "contains the languages de, en, fr; choose two"),
         ({"translation": "a"}, (), 'expected "source"'),
     ],
 )
@@ -93,7 +93,7 @@ def test_columns_must_hold_both_sides(columns):
 
 
 def test_names_that_do_not_fit_together_are_refused(write):
-    with pytest.raises(SettingError, match="belong together"):
+    with pytest.raises(SettingError, match="or neither"):
         PairFields.of("de", None)
     with pytest.raises(SettingError, match="`columns` are for TSV and CSV; the format is jsonl"):
         read_pairs(write(""), format="jsonl", fields=PairFields.of(columns="source,target"))
@@ -154,6 +154,20 @@ def test_a_quoted_field_of_csv_ends_on_its_line(write):
     assert found == [None, ('c"', "d"), ("x", "y"), None]
     assert "A quoted field must end on its line." in str(problems[0])
     assert "expected 2 columns separated by commas, found 1" in str(problems[1])
+
+
+def test_keys_of_programs_are_ids_too(write, caplog):
+    caplog.set_level(logging.WARNING, "weft")
+    list(read_texts(write("home.title\tdas\tthe\nmenu/file\tHaus\thouse\nsave_all\tist\tis\n")))
+    [record] = caplog.records
+    assert "looks like ids (home.title, menu/file, save_all, ...)" in record.getMessage()
+
+
+@pytest.mark.parametrize(("text", "noticed"), [("a ||| b\nc ||| d\ne\n", True), ("a ||| b\nc\nd\n", False)])
+def test_pairs_named_as_one_side_of_two_files_are_noticed_once(write, caplog, text, noticed):
+    caplog.set_level(logging.WARNING, "weft")
+    list(read_pairs(write(text, "source"), write("x\ny\nz\n", "target")))
+    assert ["contain ' ||| '" in record.getMessage() for record in caplog.records] == [True] * noticed
 
 
 def test_ids_below_a_line_of_headings_are_noticed_in_csv(write, caplog):

@@ -58,7 +58,7 @@ def test_a_decision_is_told_with_its_reason(gold, caplog):
     GoldFile(gold("0-0\n"))
     GoldFile(gold("1-1\n"), base=1)
     first, second = (record.getMessage() for record in caplog.records)
-    assert "counting words from 1: there is no index 0 in 2 links. Set `gold_base`" in first
+    assert "word numbers seem to start at 1, because there is no index 0 in 2 links. Set `gold_base`" in first
     assert "on line 2 the index 3 equals the sentence's length" in second
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.errors import MissingExtraError, install_command
+from weft.errors import MissingExtraError, SettingError, install_command
 from weft.text import segment
 from weft.text.segment import Segmented, Segmenter, segmenter_for
 
@@ -403,3 +403,9 @@ class TestChoice:
             assert words("我来到北京了", "zh") == ["我", "来到", "北京", "了"]
         finally:
             segment._chinese.cache_clear()
+
+
+@pytest.mark.parametrize(("code", "language"), [("cn", "zh"), ("JP", "ja"), ("cz-CZ", "cs")])
+def test_codes_of_countries_are_answered_with_the_language(code, language):
+    with pytest.raises(SettingError, match=f"{code} is the code of a country; the language is {language}"):
+        segmenter_for(code)
