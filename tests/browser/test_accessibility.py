@@ -51,10 +51,10 @@ def test_the_web_app(visit, server, look, tmp_path):
         page.get_by_role("button", name="Open pairs").click()
     chooser.value.set_files(tmp_path / "pairs.txt")
     until(page, "document.getElementById('place').textContent === '1 of 3'")
-    page.get_by_text("List of the pairs").click()
+    page.get_by_text("List of pairs").click()
     page.get_by_role("button", name="Done").click()
     assert violations(page) == []
-    page.get_by_role("button", name="Works").click()
+    page.get_by_role("button", name="My work…").click()
     assert violations(page) == []
 
 
@@ -82,7 +82,7 @@ def test_the_annotation_desk(visit, desk, look):
     page.keyboard.type("Cleo")
     page.keyboard.press("Enter")
     page.wait_for_selector(".picture .word")
-    page.get_by_text("List of the pairs").click()
+    page.get_by_text("List of pairs").click()
     assert violations(page) == []
     page.get_by_label("Which pairs").select_option("low")
     page.get_by_role("button", name="Compare").click()

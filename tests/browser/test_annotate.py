@@ -158,7 +158,7 @@ def test_filters_order_list_and_guidelines(sit_down):
     until(page, "document.getElementById('status').textContent.startsWith('10 of 10')")
     page.get_by_role("button", name="Doubtful").click()
     page.get_by_label("Which pairs").select_option("doubtful")
-    page.get_by_text("List of the pairs").click()
+    page.get_by_text("List of pairs").click()
     assert page.locator(".pairlist li").count() == 1
     page.get_by_role("button", name="Next pair").click()
     assert page.locator("#place").inner_text() == "1 of 10"
@@ -184,7 +184,7 @@ def test_filters_by_score_and_by_disagreement(sit_down, project):
     suggested = [Alignment((Link(0, 0, each),), each) for each in links]
     (project / "suggestions.jsonl").write_text("".join(format_links(suggested, "jsonl")))
     page = sit_down()
-    page.get_by_text("List of the pairs").click()
+    page.get_by_text("List of pairs").click()
 
     def listed(filter: str) -> list[int]:
         page.get_by_label("Which pairs").select_option(filter)
@@ -205,7 +205,7 @@ def test_filters_by_score_and_by_disagreement(sit_down, project):
 def test_the_page_says_how_many_pairs_are_confirmed(sit_down):
     page = sit_down()
     confirmed = page.locator(".confirmed")
-    assert confirmed.inner_text() == "0 pairs are confirmed: the gold that weft train takes."
+    assert confirmed.inner_text() == "0 pairs are confirmed. weft train uses them as gold."
     until(page, "document.getElementById('status').textContent.startsWith('10 of 10')")
     page.keyboard.press("d")
     page.keyboard.press("d")
@@ -215,16 +215,49 @@ def test_the_page_says_how_many_pairs_are_confirmed(sit_down):
     until(page, "document.querySelector('.confirmed').textContent.startsWith('1 pair is confirmed')")
 
 
+def test_a_page_that_is_loaded_again_shows_the_same_pair(sit_down):
+    page = sit_down()
+    for _ in range(4):
+        page.keyboard.press("j")
+    assert page.locator("#place").inner_text() == "5 of 10"
+    page.reload()
+    page.wait_for_selector(".picture .word")
+    assert page.locator("#place").inner_text() == "5 of 10"
+
+
+def test_a_line_without_a_pair_says_why_and_cannot_be_done(sit_down, serving):
+    page = sit_down()
+    page.keyboard.press("j")
+    said = page.locator("#canvas .problem").inner_text()
+    assert said.startswith("pairs.txt:2: ")  # and not where the file lay
+    assert page.get_by_role("button", name="Done").is_disabled()
+    assert page.get_by_role("button", name="Align again").is_disabled()
+    page.keyboard.press("j")
+    assert page.get_by_role("button", name="Done").is_enabled()
+
+
+def test_both_sides_are_listed_in_their_order_whichever_way_they_run(visit, serving):
+    arabic, english = "قرأت الطالبة كتابا جديدا", "The student read a new book " * 4
+    (serving.folder / "arabic.txt").write_text(f"{arabic} ||| {english}\n" * 2, encoding="utf-8")
+    create_from_files(serving.folder / "arabic", [serving.folder / "arabic.txt"])
+    page = visit(f"{serving.address}/?project=arabic&annotator=Ann")
+    page.wait_for_selector(".picture .word")
+    page.get_by_text("List of pairs").click()
+    first, second = (page.locator(".pairlist li").first.locator("bdi").nth(side) for side in (0, 1))
+    assert first.bounding_box()["x"] < second.bounding_box()["x"]
+    assert second.inner_text().endswith("…")
+
+
 def test_nobody_is_lost_who_gives_no_name(visit, serving, project):
     page = visit(f"{serving.address}/?project={project.name}")
     page.get_by_role("textbox", name="Your name").wait_for()
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Give a name").click()
+    page.get_by_role("button", name="Enter name").click()
     page.get_by_role("textbox", name="Your name").fill("Ann")
     page.keyboard.press("Enter")
     page.wait_for_selector(".picture .word")
     assert not page.locator("#banner").is_visible()
-    assert not page.get_by_role("button", name="Start anew").is_visible()
+    assert not page.get_by_role("button", name="Start new").is_visible()
 
 
 def test_tabs_see_each_other_and_conflicts_are_asked_about(sit_down, project, visit):

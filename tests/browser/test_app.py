@@ -88,7 +88,7 @@ def test_saved_gold_is_read_by_weft_and_comes_back(app, tmp_path):
         assert sorted(f"{link.source}{'-' if link.sure else 'p'}{link.target}" for link in alignment.links) == drawn
     [pair] = read_pairs(tmp_path / "gold.jsonl")
     assert " ".join(pair.source) == SOURCE
-    app.get_by_role("button", name="Start anew").click()
+    app.get_by_role("button", name="Start new").click()
     until(app, "!document.querySelector('#canvas .word')")
     give_file(app, "Open pairs", tmp_path / "gold.jsonl")
     app.wait_for_selector(".picture .link", state="attached")
@@ -157,7 +157,7 @@ def test_dropped_files_are_told_apart_by_content(app, visit):
 
 
 def test_a_shared_address_shows_the_same_pair(app, visit, server):
-    app.get_by_role("checkbox", name="split words").uncheck()
+    app.get_by_role("checkbox", name="Split into words").uncheck()
     type_in(app, "<b>Grüße</b> aus Köln", "greetings from Cologne")
     click_words(app, 0, 2)
     app.get_by_label("Method").select_option("itermax")
@@ -207,7 +207,7 @@ def test_edits_survive_a_moved_setting_until_asked(app):
     click_words(app, 0, 1)
     app.get_by_label("Method").select_option("itermax")
     assert "0-1" in links(app)
-    assert "'Align again' replaces them" in app.locator("#status").inner_text()
+    assert "Press Align again to replace them" in app.locator("#status").inner_text()
     app.get_by_label("Method").select_option("softmax")  # the model's own
     app.get_by_role("button", name="Align again").click()
     until(app, "!document.getElementById('facts').textContent.includes('edited')")
@@ -218,7 +218,7 @@ def test_edits_survive_a_moved_setting_until_asked(app):
 
 def test_markup_is_text(app):
     evil = '<script>window.broken=1</script> <img/src=x/onerror="window.broken=1"> "><svg/onload=window.broken=1>'
-    app.get_by_role("checkbox", name="split words").uncheck()
+    app.get_by_role("checkbox", name="Split into words").uncheck()
     app.get_by_role("textbox", name="Source").fill(evil)
     app.get_by_role("textbox", name="Target").fill(evil)
     until(app, "document.querySelectorAll('.target .word').length === 3")
@@ -230,7 +230,7 @@ def test_markup_is_text(app):
 
 
 def test_limits_are_said_on_the_page(app, visit):
-    app.get_by_role("checkbox", name="split words").uncheck()
+    app.get_by_role("checkbox", name="Split into words").uncheck()
     app.get_by_role("textbox", name="Source").fill("a " * 41)
     app.wait_for_selector(".status.trouble")
     assert app.locator("#status").inner_text().endswith(" has 41 words, but at most 40 are allowed.")

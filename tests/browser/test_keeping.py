@@ -56,16 +56,16 @@ def test_a_link_of_somebody_else_is_a_visit(thirty, visit, server):
     thirty.goto(address)
     thirty.reload()
     thirty.wait_for_selector('.source .word:has-text("Gast")')
-    assert "Your own work is kept" in thirty.locator("#banner").inner_text()
+    assert "Your own work is unchanged" in thirty.locator("#banner").inner_text()
     click_words(thirty, 0, 2)
     thirty.get_by_role("button", name="Back to my work").click()
     until(thirty, "document.getElementById('place').textContent === '2 of 30'")
     assert links(thirty) == drawn
     thirty.goto(address)
     thirty.reload()
-    thirty.get_by_role("button", name="Add it to my works").click()
+    thirty.get_by_role("button", name="Add to my work").click()
     until(thirty, "document.getElementById('title').textContent === 'From a link'")
-    thirty.get_by_role("button", name="Works").click()
+    thirty.get_by_role("button", name="My work…").click()
     thirty.get_by_role("button", name="pairs.txt", exact=True).click()
     until(thirty, "document.getElementById('place').textContent === '2 of 30'")
 
@@ -99,13 +99,13 @@ def test_one_invalid_pair_costs_one_link(thirty):
 
 def test_what_was_there_before_is_in_the_list(thirty, tmp_path):
     drawn = links(thirty)
-    thirty.get_by_role("button", name="Start anew").click()
+    thirty.get_by_role("button", name="Start new").click()
     until(thirty, "!document.querySelector('#canvas .word')")
-    thirty.get_by_role("button", name="Start anew").click()  # what is new already is not made a second time
-    until(thirty, "document.getElementById('status').textContent === 'This is a new work already.'")
+    thirty.get_by_role("button", name="Start new").click()  # what is new already is not made a second time
+    until(thirty, "document.getElementById('status').textContent === 'This is already empty.'")
     give_file(thirty, "Open pairs", file_of(tmp_path, ["a ||| b", "c ||| d"], "other.txt"))
     until(thirty, "document.getElementById('place').textContent === '1 of 2'")
-    thirty.get_by_role("button", name="Works").click()
+    thirty.get_by_role("button", name="My work…").click()
     until(thirty, "document.querySelectorAll('.works li').length === 4")
     listed = thirty.locator(".works li span").all_inner_texts()
     assert [about.split(" · ")[0] for about in listed[1:]] == [
@@ -119,11 +119,11 @@ def test_what_was_there_before_is_in_the_list(thirty, tmp_path):
 
 
 def test_deleting_a_work_asks_first(thirty):
-    thirty.get_by_role("button", name="Works").click()
+    thirty.get_by_role("button", name="My work…").click()
     thirty.get_by_role("button", name="Delete pairs.txt").click()
-    thirty.get_by_role("button", name="Keep it").click()
+    thirty.get_by_role("button", name="Cancel").click()
     thirty.get_by_role("button", name="Delete pairs.txt").click()
-    thirty.get_by_role("button", name="Delete for good").click()
+    thirty.get_by_role("button", name="Delete permanently").click()
     until(thirty, "document.querySelectorAll('.works li').length === 1")
 
 
@@ -215,10 +215,10 @@ def test_words_that_came_split_are_never_cut_anew(app, tmp_path):
 
 
 def test_splitting_stays_off_after_a_reload(app):
-    app.get_by_role("checkbox", name="split words").uncheck()
+    app.get_by_role("checkbox", name="Split into words").uncheck()
     type_in(app, "l'homme dort", "the man sleeps")
     again(app)
-    assert not app.get_by_role("checkbox", name="split words").is_checked()
+    assert not app.get_by_role("checkbox", name="Split into words").is_checked()
     assert app.locator(".source .word").all_inner_texts() == ["l'homme", "dort"]
 
 
@@ -242,6 +242,14 @@ def test_one_pair_that_is_too_long_stops_nothing(app, visit, tmp_path):
     give_file(app, "Open pairs", file_of(tmp_path, lines))
     until(app, "document.getElementById('status').textContent.startsWith('30 of 30')")
     assert [bool(line) for line in saved(app, "Save talp").splitlines()] == [k != 20 for k in range(30)]
+    app.get_by_role("spinbutton", name="Go to pair").fill("21")
+    app.keyboard.press("Enter")
+    said = "0 links · not aligned: source has 41 words, but at most 40 are allowed."
+    assert app.locator("#facts").inner_text() == said
+    app.get_by_role("button", name="Align all again").click()
+    until(app, f"document.getElementById('facts').textContent === '{said}'")
+    app.get_by_role("button", name="Skipped").click()  # also where the pair in view is the one that was refused
+    until(app, "document.getElementById('place').textContent === '22 of 30'")
     visit.complaints[:] = [text for text in visit.complaints if "422" not in text]
 
 

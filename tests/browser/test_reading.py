@@ -18,9 +18,7 @@ def read(page, source: str, target: str) -> None:
 def test_sentences_are_put_together_by_what_they_say(visit, server):
     page = visit(f"{server}/read.html")
     read(page, SOURCE, TARGET)
-    assert page.locator("#status").inner_text() == (
-        "2 pairs of sentences, put together by what they say. Click a word."
-    )
+    assert page.locator("#status").inner_text() == ("2 sentence pairs, matched by meaning. Click a word.")
     assert page.locator(".row").first.locator("div").all_inner_texts() == [
         "Das Haus ist alt. Ich wohne seit Jahren im Dorf.",
         "The house is old, and I have lived in the village for years.",
@@ -36,7 +34,7 @@ def test_what_is_too_long_for_the_server_is_put_together_by_lengths(visit, serve
     page = visit(f"{server}/read.html")
     page.route("**/api/texts", lambda route: route.fulfill(status=422, json={"detail": "too long."}))
     read(page, SOURCE, TARGET)
-    assert "put together by their lengths" in page.locator("#status").inner_text()
+    assert "matched by length" in page.locator("#status").inner_text()
     assert page.locator(".row .word").count() > 10
     visit.complaints.clear()  # Chromium notes every refused request
 

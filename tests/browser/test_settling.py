@@ -149,7 +149,7 @@ def test_settling_with_the_mouse_goes_on_after_a_reload(running, visit):
     page.get_by_role("button", name=re.compile("Settle")).click()
     page.get_by_role("button", name="Take Ben's links").wait_for()
     page.wait_for_load_state("networkidle")  # pairs are aligned in the background, and nobody needs to hear of it
-    hint = "q takes Ann's links, e takes Ben's; or mend them. d settles."
+    hint = "Press q to take Ann's links, e for Ben's, or edit them. Press d to settle."
     assert page.locator("#status").inner_text() == hint
     page.get_by_role("button", name="Take Ben's links").click()
     first = page.locator("#place").inner_text()

@@ -162,7 +162,7 @@ def test_a_picture_can_be_copied(app):
 
 def test_a_second_model_stands_beside_the_first(app):
     type_in(app)
-    app.get_by_label("Beside").select_option("weft-nano")
+    app.get_by_label("Compare with").select_option("weft-nano")
     app.wait_for_selector("#beside .link", state="attached")
     assert app.locator("#beside .legend").inner_text().split("\n")[-1] == "only weft-nano"
     bodies = sent(app)
@@ -170,7 +170,7 @@ def test_a_second_model_stands_beside_the_first(app):
     until(app, "!document.querySelector('.card.busy')")
     app.wait_for_timeout(300)
     assert {(body["model"], body["method"]) for body in bodies} == {("weft-mini", "itermax"), ("weft-nano", "itermax")}
-    app.get_by_label("Beside").select_option("")
+    app.get_by_label("Compare with").select_option("")
     assert not app.locator("#beside").is_visible()
 
 

@@ -74,5 +74,5 @@ def test_with_a_mouse_there_is_ctrl_instead(visit, server):
     for side, number in (("source", 0), ("source", 1), ("target", 2)):
         word(page, side, number).click(modifiers=["Control"])
     page.keyboard.press("Enter")
-    until(page, "document.querySelector('.link[data-i=\"1\"][data-j=\"2\"]')")
+    until(page, 'document.querySelector(\'.link[data-i="1"][data-j="2"]\')')
     assert {"0-2", "1-2"} <= set(links(page))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from os import PathLike
+from pathlib import Path
 
 from weft.annotation.project import create_project
 from weft.annotation.sentences import ProjectPair
@@ -59,7 +60,8 @@ def read_files(
     problems: dict[int, str] = {}
 
     def note(error: FormatError) -> None:
-        problems[error.line or 0] = str(error)
+        # The page shows it to people who need not know where the file lay.
+        problems[error.line or 0] = Path(error.path).name + str(error).removeprefix(error.path)
 
     pairs = [
         ProjectPair(pair, problems.get(number, "") if pair == NOTHING else "")

@@ -18,10 +18,10 @@ export class Aligning {
     let count = 0;
     work.pairs.forEach((pair, number) => {
       if (pair.edited || pair.state !== "open" || pair.problem || !pair.source.length) return;
-      work.pairs[number] = { ...pair, ready: false };
+      work.pairs[number] = { ...pair, ready: false, refused: "" };
       count++;
     });
-    this.app.tell(`${count} pairs are aligned again; those that were edited stay.`);
+    this.app.tell(`Aligning ${count} pairs again. Pairs that you edited stay as they are.`);
     this.app.showPair();
     return this.rest();
   }
@@ -57,9 +57,9 @@ export class Aligning {
       });
     } catch (error) {
       if (error.name === "AbortError") return;
-      if (!(error.status >= 400 && error.status < 500)) return pause(PAUSE);
+      if (!isRefusal(error)) return pause(PAUSE);
       // One of them is refused: halves find out which.
-      if (numbers.length === 1) return this.refuse(work, numbers[0], pairs[0], error.message);
+      if (numbers.length === 1) return this.refuse(work, numbers[0], pairs[0], error.message.replace(/^pairs\.0(\.|: )/, ""));
       const half = numbers.length >> 1;
       await this.some(work, numbers.slice(0, half));
       await this.some(work, numbers.slice(half));
@@ -77,5 +77,8 @@ export function progressOf(work) {
   const ready = work.pairs.filter((pair) => pair.ready).length;
   return work.pairs.length > 1 ? `${ready} of ${work.pairs.length} pairs are aligned.` : "";
 }
+
+// The same request would be refused again.
+export const isRefusal = ({ status }) => status >= 400 && status < 500;
 
 const pause = (time) => new Promise((resolve) => setTimeout(resolve, time));

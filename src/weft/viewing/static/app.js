@@ -1,6 +1,6 @@
 // The web app: type, look, mend, save.
 import { align, getModels } from "./api.js";
-import { Aligning, progressOf } from "./aligning.js";
+import { Aligning, isRefusal, progressOf } from "./aligning.js";
 import { DeskPanel } from "./desk.js";
 import { choice, clockOf, el, themeButton } from "./dom.js";
 import { exampleButtons } from "./examples.js";
@@ -52,7 +52,7 @@ async function start() {
     choice("View", [["lines", "Lines"], ["matrix", "Matrix"]], app.view, changeView),
   );
   at("foot").append(
-    `At most ${app.settings.offer.limits.words} words a sentence. `,
+    `At most ${app.settings.offer.limits.words} words per sentence. `,
     app.settings.offer.server === false ? "Nothing leaves this browser." : el("a", { href: "api" }, "REST API"),
   );
   at("examples").append(...exampleButtons(tryOut));
@@ -150,7 +150,7 @@ function tryOut(source, target) {
 function settingMoved({ texts = false } = {}) {
   app.work.store?.keepAbout({ settings: app.settings.state });
   app.settling.besides();
-  if (app.work.pair.edited) tell("You edited these links, so they stay; 'Align again' replaces them.");
+  if (app.work.pair.edited) tell("You edited these links, so they stay. Press Align again to replace them.");
   else if (texts || app.work.pair.ready) realign();
 }
 
@@ -179,7 +179,12 @@ async function realign({ force = false } = {}) {
     tell(progressOf(work));
     draw();
   } catch (error) {
-    if (error.name !== "AbortError") tell(error.message, true);
+    if (error.name === "AbortError") return;
+    tell(error.message, true);
+    if (many() && isRefusal(error)) {
+      app.aligning.refuse(work, number, pair, error.message);
+      showState();
+    }
   } finally {
     at("status").closest(".card").classList.remove("busy");
   }
@@ -265,11 +270,15 @@ function showState() {
   document.body.classList.toggle("fixed", Boolean(work.store?.project));
   const facts = [
     pair.source.length && !pair.problem ? `${pair.links.length} links` : "",
+    pair.refused && !pair.edited ? `not aligned: ${pair.refused}` : "",
     pair.edited ? "edited" : pair.score === null ? "" : `score ${percent(pair.score)}`,
   ];
   at("facts").textContent = facts.filter(Boolean).join(" · ");
-  for (const button of at("states").children)
+  at("again").disabled = Boolean(pair.problem);
+  for (const button of at("states").children) {
+    button.disabled = Boolean(pair.problem);
     button.setAttribute("aria-pressed", String(button.dataset.state === pair.state));
+  }
   at("totals").replaceChildren(...totalsOf(work));
   app.panel.show(work);
 }

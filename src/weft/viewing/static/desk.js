@@ -3,7 +3,10 @@ import { el } from "./dom.js";
 import { FILTERS, STATES, progressOf } from "./queue.js";
 
 const LISTED = 60;
+const LETTERS = 60;
 const SIGNS = { open: "·", done: "✓", doubtful: "?", skipped: "–" };
+
+export const shortened = (text) => (text.length > LETTERS ? `${text.slice(0, LETTERS).trimEnd()}…` : text);
 
 export class DeskPanel {
   constructor(root, queue, { go, changed }) {
@@ -28,7 +31,7 @@ export class DeskPanel {
     this.root.replaceChildren(
       el("div", { class: "deskhead" }, this.bar, this.count, this.filter, this.limit, this.order),
       this.others,
-      el("details", {}, el("summary", {}, "List of the pairs"), this.list),
+      el("details", {}, el("summary", {}, "List of pairs"), this.list),
     );
     this.root.querySelector("details").addEventListener("toggle", changed);
   }
@@ -66,7 +69,8 @@ export class DeskPanel {
 
   item(work, number) {
     const pair = work.pairs[number];
-    const text = pair.problem || `${pair.texts[0]} – ${pair.texts[1]}`;
+    // Each side by itself: letters that run to the left must not turn the other side round.
+    const sides = (pair.problem ? [pair.problem] : pair.texts).map((text) => el("bdi", {}, shortened(text)));
     return el(
       "li",
       { value: number + 1 },
@@ -80,7 +84,7 @@ export class DeskPanel {
         },
         el("span", { class: "sign", "aria-hidden": "true" }, pair.problem ? "!" : SIGNS[pair.state]),
         el("span", { class: "visually-hidden" }, `${pair.problem ? "no pair" : (STATES[pair.state] ?? "open")}: `),
-        el("span", { dir: "auto" }, text.slice(0, 90)),
+        ...sides.flatMap((side, k) => (k ? [" – ", side] : [side])),
       ),
     );
   }

@@ -74,18 +74,18 @@ export function themeButton() {
   return button;
 }
 
-// Pages opened from a disk may have no storage; then nothing is remembered.
-export function remembered(name) {
+// Pages opened from a disk may have no storage; then nothing is remembered. `sessionStorage` belongs to one tab.
+export function remembered(name, storage = "localStorage") {
   try {
-    return localStorage.getItem(name);
+    return window[storage].getItem(name);
   } catch {
     return null;
   }
 }
 
-export function remember(name, value) {
+export function remember(name, value, storage = "localStorage") {
   try {
-    localStorage.setItem(name, value);
+    window[storage].setItem(name, value);
     return true;
   } catch {
     return false;

@@ -69,7 +69,7 @@ async function copied(svg, button) {
     await navigator.clipboard.write([new ClipboardItem({ "image/png": asPng(svg) })]);
     button.textContent = "Copied";
   } catch {
-    button.textContent = "Not possible here";
+    button.textContent = "Cannot copy here";
   }
   setTimeout(() => (button.textContent = "Copy"), SAID);
 }

@@ -36,10 +36,11 @@ export class Opening {
 
   async begin() {
     this.db = await database().catch(() => null);
-    if (!this.db) this.app.tell("This browser keeps nothing between visits; save your work as a file.", true);
+    if (!this.db) this.app.tell("This browser cannot store your work. Save it as a file.", true);
     const { available, can_create } = await getProjects();
     this.projects = available;
     at("clear").hidden = available;
+    if (available) at("works").textContent = "Projects…";
     at("open").hidden = available && !can_create;
     const shared = await stateOfAddress(location.hash);
     window.addEventListener("hashchange", async () => this.visit(await stateOfAddress(location.hash)));
@@ -97,8 +98,8 @@ export class Opening {
       await back();
       if (!this.projects) await this.create("From a link", [added]);
     };
-    this.notice("This pair came with a link. Your own work is kept as it was.", {
-      ...(this.projects ? {} : { "Add it to my works": add }),
+    this.notice("This pair came with a link. Your own work is unchanged.", {
+      ...(this.projects ? {} : { "Add to my work": add }),
       "Back to my work": back,
     });
     return true;
@@ -136,10 +137,10 @@ export class Opening {
       box.close();
       await this.app.attempt(() => then(name.value.trim()));
     };
-    const form = el("form", { submit: act }, name, el("button", { type: "submit", class: "main" }, "Begin"));
-    const box = dialog("Who annotates?", el("p", {}, "Your links are kept under your name. You do not see what others did."), form);
+    const form = el("form", { submit: act }, name, el("button", { type: "submit", class: "main" }, "Start"));
+    const box = dialog("Your name", el("p", {}, "Your links are saved under this name. Annotators do not see each other's links."), form);
     // Whoever closes it without a name finds the way back.
-    if (!this.app.work.store) this.notice("Nobody annotates yet.", { "Give a name": () => this.askName(then) });
+    if (!this.app.work.store) this.notice("Enter your name to start annotating.", { "Enter name": () => this.askName(then) });
     name.focus();
   }
 
@@ -168,7 +169,8 @@ export class Opening {
     at("guidelines").open = remembered(GUIDELINES) !== "closed";
     at("guidelines").querySelector("pre").textContent = project.guidelines;
     const work = new Work(pairs, store);
-    work.current = Math.max(0, pairs.findIndex((pair) => pair.state === "open" && !pair.problem));
+    const open = pairs.findIndex((pair) => pair.state === "open" && !pair.problem);
+    work.current = store.lastPlace in pairs ? store.lastPlace : Math.max(0, open);
     this.app.use(work);
     this.app.settling.others(project, project);
     for (const number of store.waiting.keys()) store.send(number);
@@ -225,7 +227,7 @@ export class Opening {
 
   async openFiles(files) {
     const content = await readFiles(files);
-    if (!content.pairs.length) throw new Error("this file holds links; load it as gold, or open the pairs.");
+    if (!content.pairs.length) throw new Error("This file holds links, not pairs. Press Load gold… to use it.");
     await this.usePairs(files, content);
   }
 
@@ -249,8 +251,8 @@ export class Opening {
   useGold(content) {
     const { work } = this.app;
     if (content.links.length !== work.pairs.length)
-      throw new Error(`the gold has ${content.links.length} lines, but there ${work.pairs.length === 1 ? "is 1 pair" : `are ${work.pairs.length} pairs`} here.`);
-    this.app.tell(content.base === 1 ? "The gold counts words from 1, and was read that way." : "");
+      throw new Error(`The gold has ${content.links.length} lines, but there ${work.pairs.length === 1 ? "is 1 pair" : `are ${work.pairs.length} pairs`} here.`);
+    this.app.tell(content.base === 1 ? "The gold counts words from 1." : "");
     work.pairs = work.pairs.map((pair, number) => ({ ...pair, gold: asGold(content.links[number] ?? []) }));
     if (!work.store?.project) work.keep([...work.pairs.keys()]);
     this.app.draw();
@@ -259,7 +261,7 @@ export class Opening {
   async save(format) {
     const { pairs } = this.app.work;
     const waiting = pairs.filter((pair) => !pair.ready).length;
-    if (waiting) this.app.tell(`${waiting} pairs are not aligned yet and were saved without links.`, true);
+    if (waiting) this.app.tell(`${waiting} pairs are not aligned yet. They were saved without links.`, true);
     const scored = format === "jsonl";
     const written = pairs.map(({ source, target, links }) => ({
       source,
@@ -277,9 +279,9 @@ export class Opening {
   async anew() {
     this.notice(null);
     const { pairs, store } = this.app.work;
-    if (store && pairs.length === 1 && !pairs[0].texts.join("")) return this.app.tell("This is a new work already.");
+    if (store && pairs.length === 1 && !pairs[0].texts.join("")) return this.app.tell("This is already empty.");
     await this.create(UNNAMED, [blankPair()]);
-    this.app.tell("This is a new work. The one before is under 'Works…'.");
+    this.app.tell("This is new work. Your earlier work is under “My work…”.");
   }
 
   async share() {

@@ -1,5 +1,6 @@
 // Work on a project of the server. What was said waits in the browser until the server has it on its disk.
 import { getChanges, putPair } from "./api.js";
+import { remember, remembered } from "./dom.js";
 import { done, removeIf, write } from "./store.js";
 
 const PAUSE = 1000;
@@ -18,6 +19,10 @@ export class ProjectStore {
 
   get name() {
     return this.project.title;
+  }
+
+  get place() {
+    return `weft-place ${this.project.key} ${this.project.annotator}`;
   }
 
   key(number, annotator = this.project.annotator) {
@@ -132,13 +137,20 @@ export class ProjectStore {
       this.lost = false;
     } catch {
       this.lost = true;
-      this.onSaved(null, "the server does not answer; your changes wait here");
+      this.onSaved(null, "the server does not answer; your changes are kept here");
     } finally {
       this.polling = false;
     }
   }
 
-  keepAbout() {}
+  // A page that is loaded again shows the pair that it showed before.
+  keepAbout({ current }) {
+    if (current !== undefined) remember(this.place, current, "sessionStorage");
+  }
+
+  get lastPlace() {
+    return Number(remembered(this.place, "sessionStorage") ?? NaN);
+  }
 
   close() {
     clearInterval(this.timer);

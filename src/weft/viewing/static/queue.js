@@ -10,10 +10,10 @@ export const FILTERS = {
   skipped: ["Skipped", (pair) => pair.state === "skipped"],
   comment: ["With a comment", (pair) => Boolean(pair.comment)],
   edited: ["Edited", (pair) => pair.edited],
-  low: ["Score under …", (pair, queue) => pair.score !== null && pair.score < queue.limit],
-  gold: ["Unlike the gold", (pair) => pair.gold !== null && !pair.problem && !isGold(pair)],
+  low: ["Score below …", (pair, queue) => pair.score !== null && pair.score < queue.limit],
+  gold: ["Different from the gold", (pair) => pair.gold !== null && !pair.problem && !isGold(pair)],
   disputed: ["Annotators differ", (pair, queue, number) => queue.disputed.has(number)],
-  problem: ["Without a pair", (pair) => Boolean(pair.problem)],
+  problem: ["Not a pair", (pair) => Boolean(pair.problem)],
 };
 
 function isGold({ links, gold }) {

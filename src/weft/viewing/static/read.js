@@ -60,8 +60,8 @@ async function alignRows(source, target) {
     count += rows.length;
     guessed ||= !known;
   }
-  const how = guessed ? "put together by their lengths" : "put together by what they say";
-  tell(count ? `${count} pairs of sentences, ${how}. Click a word.` : "There is nothing to read.");
+  const how = guessed ? "matched by length" : "matched by meaning";
+  tell(count ? `${count} sentence pairs, ${how}. Click a word.` : "There is nothing to read.");
 }
 
 // A server pairs sentences by what they say; null where there is none, or where a text is too long for it.
@@ -145,7 +145,7 @@ function describe(alignment, side, number, own, phrase) {
   const partners = own.map((link) => `${sides[1 - side][link[1 - side]]} (${percent(link[2])})`).join(", ");
   const stretch = (words, [first, last]) => words.slice(first, last + 1).join(" ");
   at("note").replaceChildren(
-    el("p", { class: "said" }, `${sides[side][number]} – ${partners || "no counterpart"}`),
+    el("p", { class: "said" }, `${sides[side][number]} – ${partners || "no translation"}`),
     phrase && phrase.source[0] + phrase.target[0] !== phrase.source[1] + phrase.target[1]
       ? el("p", { class: "soft" }, `${stretch(sides[0], phrase.source)} – ${stretch(sides[1], phrase.target)}`)
       : "",
@@ -170,9 +170,9 @@ async function share() {
   history.replaceState(null, "", address);
   try {
     await navigator.clipboard.writeText(address);
-    tell("The link is copied; it stands in the address bar too.");
+    tell("The link is copied. It is in the address bar too.");
   } catch {
-    tell("The link stands in the address bar.");
+    tell("The link is in the address bar.");
   }
 }
 

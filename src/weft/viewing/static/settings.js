@@ -15,7 +15,7 @@ export class Settings {
     this.shown = document.getElementById("threshold-value");
     this.parts.model.append(...offer.models.map((model) => el("option", { value: model.name }, model.name)));
     this.parts.method.append(
-      el("option", { value: "" }, "the model's own"),
+      el("option", { value: "" }, "model default"),
       ...offer.methods.map((method) => el("option", { value: method }, method)),
     );
     for (const side of ["source-language", "target-language"]) {

@@ -1,5 +1,6 @@
 // Two annotators: how far they agree, where they differ, and the settling of it. Also two models beside each other.
 import { align, getAgreement, getGold } from "./api.js";
+import { shortened } from "./desk.js";
 import { download, el } from "./dom.js";
 import { legend } from "./legend.js";
 import { drawLines } from "./lines.js";
@@ -28,11 +29,11 @@ export class Settling {
   }
 
   saving(confirmed) {
-    const count = `${confirmed} ${confirmed === 1 ? "pair is" : "pairs are"} confirmed: the gold that weft train takes.`;
+    const count = `${confirmed} ${confirmed === 1 ? "pair is" : "pairs are"} confirmed. weft train uses them as gold.`;
     const save = (format) => () =>
       this.app.attempt(async () => download(`gold.${format}`, await getGold(this.project.name, format)));
     const buttons = ["talp", "jsonl"].map((format) =>
-      el("button", { type: "button", click: save(format), title: "What is settled, or what all who finished a pair agree on" }, `Save the project's gold as ${format}`),
+      el("button", { type: "button", click: save(format), title: "Pairs that were settled, or on which everyone who finished them agrees" }, `Save the project's gold as ${format}`),
     );
     return el("span", { class: "goldsave" }, el("span", { class: "confirmed" }, count), ...buttons);
   }
@@ -63,11 +64,11 @@ export class Settling {
     const box = el(
       "section",
       { class: "agreement", "aria-label": "Agreement" },
-      el("h2", {}, `${found.first} and ${found.second}: ${found.sentences} pairs that both have done`),
+      el("h2", {}, `${found.first} and ${found.second}: ${found.sentences} pairs done by both`),
       el("dl", {}, ...cells.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
       found.disagreements.length
         ? el("button", { type: "button", class: "main", click: () => this.begin(null) }, `Settle ${found.disagreements.length} disagreements`)
-        : el("p", {}, "They agree on all of them."),
+        : el("p", {}, "They agree on every pair."),
       el("ol", { class: "pairlist" }, ...rows),
     );
     this.app.panel.root.querySelector(".agreement")?.remove();
@@ -77,7 +78,7 @@ export class Settling {
 
   disagreement({ number, rates }, settled) {
     const about = `AER ${rates.aer.toFixed(0)} · F1 ${rates.f1.toFixed(0)}${settled ? " · settled" : ""}`;
-    const text = this.app.work.pairs[number].texts[0].slice(0, 70);
+    const text = shortened(this.app.work.pairs[number].texts[0]);
     const go = () => this.begin(number);
     return el("li", { value: number + 1 }, el("button", { type: "button", class: "quiet", click: go }, `${about} · `, el("span", { dir: "auto" }, text)));
   }
@@ -103,8 +104,8 @@ export class Settling {
           work.pairs[each.number] = { ...work.pairs[each.number], links: each.first, ready: true };
       work.current = number ?? queue.only.find((each) => FILTERS.open[1](work.pairs[each])) ?? queue.only[0];
       this.app.showPair();
-      this.app.tell(`q takes ${first}'s links, e takes ${second}'s; or mend them. d settles.`);
-      this.app.opening.notice(`You settle what ${first} and ${second} disagree on. What is done here is the gold.`, {
+      this.app.tell(`Press q to take ${first}'s links, e for ${second}'s, or edit them. Press d to settle.`);
+      this.app.opening.notice(`You are settling the pairs on which ${first} and ${second} disagree. What you mark as done becomes gold.`, {
         "Back to my pairs": () => this.app.opening.backToOwn(this.project.name),
       });
     });
@@ -131,7 +132,7 @@ export class Settling {
     at("second").hidden = models.length < 2;
     if (models.length > 1 && !at("second-model").options.length)
       at("second-model").append(
-        el("option", { value: "" }, "nothing"),
+        el("option", { value: "" }, "none"),
         ...models.map(({ name }) => el("option", { value: name }, name)),
       );
     const each = this.settling && this.comparison.links.get(this.app.work.current);

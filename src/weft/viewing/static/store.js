@@ -32,7 +32,7 @@ export function write(db, stores, act) {
   const transaction = db.transaction(stores, "readwrite", { durability: "strict" });
   const finished = new Promise((resolve, reject) => {
     transaction.oncomplete = () => resolve();
-    transaction.onabort = transaction.onerror = () => reject(transaction.error ?? new Error("the browser keeps nothing."));
+    transaction.onabort = transaction.onerror = () => reject(transaction.error ?? new Error("the browser stores nothing"));
   });
   act(...stores.map((store) => transaction.objectStore(store)));
   transaction.commit();
@@ -112,7 +112,7 @@ export class BrowserStore {
         this.channel.postMessage({ id: this.about.id, numbers });
         this.onSaved(this.about.saved);
       },
-      (error) => this.onSaved(null, `this browser could not keep it (${error?.message ?? error}); save a file`),
+      (error) => this.onSaved(null, `not saved in this browser (${error?.message ?? error}); save a file`),
     );
   }
 

@@ -148,5 +148,5 @@ export function asGold(links) {
 // What a model found, as the links of a pair.
 export function suggested(found) {
   const links = found.links.map(([i, j, score]) => [i, j, score, true]);
-  return { links, score: found.score, edited: false, ready: true };
+  return { links, score: found.score, edited: false, ready: true, refused: "" };
 }

@@ -21,7 +21,7 @@ export class Works {
         }),
       ),
     ];
-    this.listed = dialog(this.opening.projects ? "Projects" : "Works in this browser", el("ul", { class: "works" }, ...rows));
+    this.listed = dialog(this.opening.projects ? "Projects" : "Work in this browser", el("ul", { class: "works" }, ...rows));
   }
 
   row(name, about, open, more = {}) {
@@ -52,7 +52,7 @@ export class Works {
       this.listed.close();
       await this.list();
     };
-    row.replaceChildren(field, el("button", { type: "button", click: () => this.app.attempt(keep) }, "Keep"));
+    row.replaceChildren(field, el("button", { type: "button", click: () => this.app.attempt(keep) }, "Save"));
     field.focus();
   }
 
@@ -65,9 +65,9 @@ export class Works {
       await this.list();
     };
     row.replaceChildren(
-      el("span", {}, `Delete ${work.name} with ${work.count} pairs for good?`),
-      el("button", { type: "button", click: () => this.app.attempt(sure) }, "Delete for good"),
-      el("button", { type: "button", click: () => (this.listed.close(), this.list()) }, "Keep it"),
+      el("span", {}, `Delete ${work.name} and its ${work.count === 1 ? "pair" : `${work.count} pairs`} permanently?`),
+      el("button", { type: "button", click: () => this.app.attempt(sure) }, "Delete permanently"),
+      el("button", { type: "button", click: () => (this.listed.close(), this.list()) }, "Cancel"),
     );
   }
 }
