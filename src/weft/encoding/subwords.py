@@ -240,7 +240,12 @@ class FastTokenizer(_WordTokenizer):
         return next((identifier for identifier in known if identifier is not None), None)
 
     def _special_tokens(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        encoding = self._tokenizer.encode(["a"], is_pretokenized=True)
+        try:
+            encoding = self._tokenizer.encode(["a"], is_pretokenized=True)
+        except BaseException as error:  # the library panics, which is no Exception, where a template names no token
+            if type(error).__name__ != "PanicException":
+                raise
+            raise WeftError(f"the model's tokenizer is damaged: {error}.") from error
         inside = [position for position, word in enumerate(encoding.word_ids) if word is not None]
         if not inside:
             raise WeftError("the model's tokenizer is damaged: it makes no token of the letter a.")

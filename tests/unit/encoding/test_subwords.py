@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import pickle
 
 import pytest
@@ -140,3 +141,11 @@ def test_a_tokenizer_that_makes_nothing_of_letters_is_a_sentence():
     library.normalizer = normalizers.Replace("a", "")
     with pytest.raises(WeftError, match="no token of the letter a"):
         FastTokenizer(library)
+
+
+def test_a_template_without_its_tokens_is_a_sentence():
+    """The library panics over it, and a panic is no Exception."""
+    damaged = json.loads(word_piece_tokenizer().to_str())
+    damaged["post_processor"]["special_tokens"] = {}
+    with pytest.raises(WeftError, match="the model's tokenizer is damaged"):
+        FastTokenizer(Tokenizer.from_str(json.dumps(damaged)))
