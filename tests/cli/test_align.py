@@ -397,3 +397,27 @@ def test_two_texts_whose_sentences_do_not_match(weft, tmp_path):
 def test_options_that_do_not_go_with_documents(weft, arguments, message):
     done = weft("align", *arguments)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("align", "pairs", "-o", "pairs"),
+        ("align", "pairs", "-o", "./other/../same"),
+        ("align", "source", "target", "-o", "target"),
+        ("filter", "pairs", "--min-score", "0.1", "-o", "pairs"),
+        ("filter", "source", "target", "--min-score", "0.1", "-o", "out", "--target-output", "source"),
+        ("convert", "links", "links", "--swap"),
+        ("project", "pairs", "--from", "markup", "--links", "links", "-o", "links"),
+    ],
+)
+def test_no_command_writes_over_what_it_reads(weft, tmp_path, command):
+    content = {"pairs": GOOD, "source": "das\n", "target": "that\n", "links": "0-0\n"}
+    for name, text in content.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "same").symlink_to("pairs")
+    done = weft(*command, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "is both input and output; name another file to write to." in done.stderr
+    assert {name: (tmp_path / name).read_text() for name in content} == content

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from typer import BadParameter
@@ -12,11 +13,13 @@ from typer.core import TyperCommand, TyperGroup
 
 from weft.cli.output import speak_of
 from weft.errors import SettingError
+from weft.text.files import refuse_overwriting
 
+_OUTPUTS = ("output", "target_output", "report")
 _EXAMPLE = "Example: "
 _LARGEST = 1_000_000_000_000
 _WIDEST_NAME = 30  # longer names have a line of their own, as everywhere in click
-_IN_WORDS = re.compile(r"\[default: \((.*)\)(?=[;\]])")  # click puts defaults that are described into parentheses
+_IN_WORDS = re.compile(r"(?<=default: )\((.*)\)(?=[;\]])")  # click puts defaults that are described into parentheses
 
 
 class _Explained:
@@ -65,11 +68,26 @@ class Command(_Explained, TyperCommand):
         for name, value in context.params.items():
             if isinstance(value, int) and abs(value) > _LARGEST:
                 raise SettingError(f"`{name}` must be at most {_LARGEST:,}, got {value}.")
+        _refuse_overwriting(context.params)
         return super().invoke(context)
 
     def format_options(self, context: Any, formatter: Any) -> None:
         """Write arguments and options, with one width of names for all of them."""
         _write_sections(formatter, _sections(self.get_params(context), context))
+
+
+def _refuse_overwriting(given: dict[str, Any]) -> None:
+    """No command may write over a file that it reads, whichever options name the two."""
+    values = {name: value if isinstance(value, list | tuple) else [value] for name, value in given.items()}
+    inputs = [
+        path
+        for name, paths in values.items()
+        if name not in _OUTPUTS
+        for path in paths
+        if isinstance(path, str | Path)
+    ]
+    for output in (given[name] for name in _OUTPUTS if isinstance(given.get(name), str | Path)):
+        refuse_overwriting(output, inputs)
 
 
 class Group(_Explained, TyperGroup):
@@ -86,7 +104,7 @@ def _sections(parameters: list[Any], context: Any) -> dict[str, list[tuple[str, 
     rest = []
     for parameter in parameters:
         name, text = parameter.get_help_record(context)
-        text = _IN_WORDS.sub(r"[default: \1", text)
+        text = _IN_WORDS.sub(r"\1", text)
         if parameter.param_type_name == "argument":
             sections["Arguments"].append((_name(parameter), text))
         elif panel := getattr(parameter, "rich_help_panel", None):

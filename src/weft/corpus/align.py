@@ -27,7 +27,7 @@ from weft.errors import FormatError, SettingError
 from weft.extraction.scores import Scores
 from weft.extraction.terms import Term, read_terms
 from weft.text.fields import PairFields
-from weft.text.files import Write, writing
+from weft.text.files import Write, refuse_overwriting, writing
 from weft.text.lines import STDIN
 from weft.text.pairs import PairFormat
 from weft.text.segment import word_splitters
@@ -138,6 +138,8 @@ def align_files(
     files = CorpusFiles(
         str(source), None if target is None else str(target), output if callable(output) else str(output)
     )
+    if not callable(output):
+        refuse_overwriting(output, [source, *([] if target is None else [target])])
     bad_lines = _BadLines(on_bad_line)
     listeners = Listeners(bad_lines.add, on_progress or (lambda lines: None), missing.add)
     if Engine(engine) is Engine.RAY:

@@ -8,17 +8,27 @@ import hashlib
 import lzma
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from weft.errors import WeftError, first_line
+from weft.errors import SettingError, WeftError, first_line
 from weft.text.lines import zstandard
 
 Write = Callable[[bytes], object]
 
 _BLOCK = 1 << 20
+
+
+def refuse_overwriting(output: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
+    """Refuse to write to a file that is read: whoever mixes up two names must not lose a corpus.
+
+    Raises:
+        SettingError: the output is one of the inputs, by whatever name.
+    """
+    if os.path.isfile(output) and any(os.path.isfile(path) and os.path.samefile(path, output) for path in inputs):
+        raise SettingError(f"{os.fspath(output)} is both input and output; name another file to write to.")
 
 
 def checksum(data: bytes = b"", *, size: int = 16) -> hashlib.blake2b:
