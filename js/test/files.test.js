@@ -39,5 +39,5 @@ test("what is written is read again", () => {
 
 test("files that are no text, or no JSON, are named", () => {
   assert.throws(() => readFiles({ files: [{ name: "a.gz", content: "H4sI/w==" }] }), /a.gz is no text/);
-  assert.throws(() => readFiles({ files: [file('{"source": \n', "x.jsonl")] }), /x.jsonl:1 is no JSON/);
+  assert.throws(() => readFiles({ files: [file('{"source": \n', "x.jsonl")] }), /x.jsonl:1 is not JSON/);
 });

@@ -44,7 +44,7 @@ class DevSet:
         rows = GoldFile(links, read_sentences(source, target), pairs_name=str(source))
         kept = [(row.pair, row.gold) for row in rows if row.pair and row.pair.source]
         if not any(gold.sure for _, gold in kept):
-            raise WeftError(f"{links} holds no sure links to choose settings by.")
+            raise WeftError(f"{links} contains no sure links; tuning needs some.")
         return cls(prefix, tuple(pair for pair, _ in kept), tuple(gold for _, gold in kept))
 
     def unrelated(self) -> DevSet:

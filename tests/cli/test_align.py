@@ -319,7 +319,7 @@ def test_fields_and_columns_have_any_names_and_the_others_are_kept(weft):
     assert (found["id"], found["source"]) == ("x", ["das", "ist", "gut"])
     done = weft("align", "--source-field", "de", stdin=record)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "--source-field and --target-field belong together" in done.stderr
+    assert "give both --source-field and --target-field, or neither" in done.stderr
 
 
 def test_many_bad_lines_are_counted_and_a_file_of_nothing_else_has_failed(weft):

@@ -92,7 +92,7 @@ def test_shards_make_no_difference_to_scores_that_depend_on_the_batch(weft, fold
 def test_few_lines_and_many_shards(align, folder, lines, shards):
     (folder / "pairs").write_text("das ist ||| das ist\n" * lines)
     done = align("pairs", "-o", "links", "--shards", shards, "--resume")
-    said = "" if lines else "weft: the input is empty: there is nothing to align.\n"
+    said = "" if lines else "weft: the input is empty; there is nothing to align.\n"
     assert (done.returncode, done.stderr) == (0, said)
     assert (folder / "links").read_text() == "0-0 1-1\n" * lines
 
@@ -142,7 +142,7 @@ def test_an_unfinished_run_is_not_begun_anew_by_mistake(unfinished):
     done = unfinished("pairs", "-o", "links", "--shards", 5)
     assert (done.returncode, done.stderr) == (
         1,
-        "weft: links.shards holds an unfinished run with 3 of 5 shards. "
+        "weft: links.shards contains an unfinished run with 3 of 5 shards. "
         "Continue it with --resume, or remove the folder to start again.\n",
     )
 
@@ -307,6 +307,6 @@ def test_a_folder_of_somebody_elses_is_left_alone(align, folder):
     done = align("pairs", "-o", "links", "--shards", 2)
     assert (done.returncode, done.stderr) == (
         1,
-        "weft: links.shards holds files that are not weft's; remove it or choose another --output.\n",
+        "weft: links.shards contains files that are not weft's; remove it or choose another --output.\n",
     )
     assert (folder / "links.shards" / "thesis").read_text() == "years of work"

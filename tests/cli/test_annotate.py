@@ -27,7 +27,7 @@ def test_a_project_is_made_of_files_and_served(tmp_path):
     done = run(
         tmp_path / "work", "--pairs", tmp_path / "pairs.txt", "--links", tmp_path / "first.links", "--only-create"
     )
-    assert done.stderr == f"weft: {tmp_path / 'work'} is a project of 2 pairs. Lines without a pair: 1.\n"
+    assert done.stderr == f"weft: created the project {tmp_path / 'work'} with 2 pairs. Lines that are not pairs: 1.\n"
     assert [len(each) for each in Project.read(tmp_path / "work").suggestions] == [2, 0, 1]
     command = [sys.executable, "-m", "weft", "annotate", str(tmp_path / "work"), "--port", "0"]
     server = interruptible(command, stderr=subprocess.PIPE, text=True)
@@ -53,11 +53,11 @@ def test_raw_text_in_named_columns_is_split_into_words(weft, tmp_path):
     (tmp_path / "pairs.tsv").write_text("7\tL'homme est venu.\tThe man came.\n", encoding="utf-8")
     text = ("--raw", "--source-language", "fr", "--columns", "id,source,target")
     done = weft("annotate", tmp_path / "work", "--pairs", tmp_path / "pairs.tsv", "--only-create", *text)
-    assert done.stderr == f"weft: {tmp_path / 'work'} is a project of 1 pair.\n"
+    assert done.stderr == f"weft: created the project {tmp_path / 'work'} with 1 pair.\n"
     [entry] = Project.read(tmp_path / "work").pairs
     assert entry.pair == (("L'", "homme", "est", "venu", "."), ("The", "man", "came", "."))
     refused = weft("annotate", tmp_path / "work", "--raw")
-    assert (refused.returncode, "go with --pairs" in refused.stderr) == (2, True)
+    assert (refused.returncode, "only work with --pairs" in refused.stderr) == (2, True)
 
 
 def test_a_team_needs_a_token(tmp_path):
@@ -78,7 +78,7 @@ def test_a_team_needs_a_token(tmp_path):
 
 
 def test_what_makes_no_sense_is_refused(tmp_path):
-    assert "go with --pairs" in run(tmp_path / "x", "--only-create").stderr
+    assert "only work with --pairs" in run(tmp_path / "x", "--only-create").stderr
     (tmp_path / "bad").write_text("nothing\n")
     assert "holds no sentence pairs" in run(tmp_path / "x", "--pairs", tmp_path / "bad").stderr
     assert not (tmp_path / "x").exists()

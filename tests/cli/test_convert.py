@@ -64,7 +64,7 @@ def test_links_do_not_become_sentences(weft):
     done = weft("convert", "-", "--from", "talp", "--to", "bars", stdin="0-0\n")
     assert (done.returncode, done.stderr) == (
         2,
-        "weft: talp cannot become bars: one holds sentences, the other links.\n",
+        "weft: cannot convert talp to bars: one is for sentence pairs, the other for links.\n",
     )
 
 
@@ -102,8 +102,8 @@ def test_links_of_raw_words_are_moved_to_words_at_blanks(weft):
     ("options", "message"),
     [
         (["--remap", "pieces"], "needs --source-spm and --target-spm"),
-        (["--source-spm", "m"], "are for --remap pieces"),
-        (["--remap", "spaces", "--to", "naacl"], "--remap writes --to pharaoh, or --to tsv"),
+        (["--source-spm", "m"], "only work with --remap pieces"),
+        (["--remap", "spaces", "--to", "naacl"], "--remap needs --to pharaoh or --to tsv"),
     ],
 )
 def test_bad_usage_of_remap(weft, options, message):

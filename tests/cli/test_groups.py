@@ -57,9 +57,9 @@ def test_methods_and_thresholds_are_those_of_weft_align(weft, folder):
 def test_mistakes_are_sentences(weft, folder):
     for options, message in (
         (("lexicon", "src", "tgt", "--source-language", "de"), "--source-language and --target-language"),
-        (("phrases", "rows.jsonl", "--source-field", "de"), "belong together"),
+        (("phrases", "rows.jsonl", "--source-field", "de"), "or neither"),
         (("project", "rows.jsonl", "--from", "jsonl", "--columns", "source,target"), "need --from markup"),
-        (("view", "src", "tgt", "-o", "page.pdf"), "cannot make .pdf"),
+        (("view", "src", "tgt", "-o", "page.pdf"), "cannot write .pdf files"),
     ):
         done = weft(*options, cwd=folder)
         assert (done.returncode, done.stdout) == (2, "")

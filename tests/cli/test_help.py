@@ -20,7 +20,7 @@ GROUPED = {
     "align": {"Output", "Model", "Links", "Text", "Large runs"},
     "view": {"Output", "Model", "Links", "Text"},
     "train": {"Output", "Model", "Run", "Data", "Text"},
-    "filter": {"What to keep (one of these)", "Output", "Model", "Links", "Text"},
+    "filter": {"What to keep (choose one)", "Output", "Model", "Links", "Text"},
 }
 
 

@@ -102,6 +102,6 @@ def test_a_file_without_any_pair_fails_and_leaves_the_old_output(weft, tmp_path)
     (tmp_path / "lexicon").write_text("old")
     done = weft("lexicon", "text", "-o", "lexicon", cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stderr.endswith("weft: none of the 12 lines of text holds a sentence pair.\n")
+    assert done.stderr.endswith("weft: none of the 12 lines in text is a sentence pair.\n")
     assert done.stderr.count("It is left out.") == 10
     assert (tmp_path / "lexicon").read_text() == "old"

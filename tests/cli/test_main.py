@@ -122,7 +122,7 @@ def test_being_told_to_stop_leaves_nothing_behind(tmp_path):
         ("weft convert a /nowhere/b", "weft: /nowhere/b: No such file or directory.\n"),
         ("weft convert ''", "weft: '': No such file or directory.\n"),
         ("weft symmetrize - - < a", "weft: only one input can be stdin.\n"),
-        ("weft score empty empty", "weft: empty holds no sentences to score.\n"),
+        ("weft score empty empty", "weft: empty contains no sentences to score.\n"),
         ("gzip -c a | head -c 15 | weft score - a", "weft: stdin:1: the compressed data is damaged"),
     ],
 )

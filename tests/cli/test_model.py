@@ -31,7 +31,7 @@ def test_a_folder_is_exported_described_and_used(weft, tiny_bert, tmp_path):
     assert (before["kind"], before["encoder"], before["layer"]) == ("torch", "bert, 3 layers", "2")
     done = weft("model", "export", source, "--to", "onnx-int8", "-o", tmp_path / "small")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    assert done.stderr.splitlines()[-1].startswith(f"weft: {tmp_path / 'small'} holds ")
+    assert done.stderr.splitlines()[-1].startswith("weft: wrote ")
     assert len(done.stderr.splitlines()) == 1
     after = facts(weft("model", "info", tmp_path / "small").stdout)
     assert after["kind"] == "onnx-int8"
@@ -57,15 +57,15 @@ def test_a_known_encoder_and_a_guess(weft, tiny_bert):
     ("arguments", "code", "message"),
     [
         (["info", "nothing"], 1, "there is no model nothing"),
-        (["info", "EMPTY"], 1, "holds no model: neither model.onnx nor config.json"),
+        (["info", "EMPTY"], 1, "contains no model: it has neither model.onnx nor config.json"),
         (["info", "BROKEN"], 1, "expected a JSON object"),
         (["export", "nothing", "--to", "onnx", "-o", "OUT"], 1, "cannot load the model nothing: it is not on this"),
         (["info", "weft-mni"], 1, "there is no model weft-mni; did you mean weft-mini?"),
-        (["export", "EMPTY", "--to", "onnx", "-o", "OUT"], 1, "holds no Hugging Face model"),
+        (["export", "EMPTY", "--to", "onnx", "-o", "OUT"], 1, "contains no Hugging Face model"),
         (["export", "MODEL", "--to", "coreml", "-o", "OUT"], 2, "--to must be one of onnx, onnx-int8"),
         (["export", "MODEL", "--to", "onnx"], 2, "--output"),
         (["export", "MODEL", "--to", "onnx", "-o", "MODEL"], 2, "must not be the model's own folder"),
-        (["export", "MODEL", "--to", "onnx", "-o", "MODEL/config.json"], 2, "is not a folder"),
+        (["export", "MODEL", "--to", "onnx", "-o", "MODEL/config.json"], 2, "is not a writable folder"),
         (["export", "MODEL", "--to", "onnx", "-o", "OUT", "--embedding-bits", "5"], 2, "must be 4 or 8"),
     ],
 )

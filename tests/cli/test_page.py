@@ -44,14 +44,14 @@ def test_a_folder_with_other_files_stays_as_it_is(weft, tmp_path, runtime):
     (tmp_path / "work" / "letter.txt").write_text("dear")
     done = weft("page", "-o", "work", "--runtime", runtime, cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stderr == "weft: work holds other files; name a new folder.\n"
+    assert done.stderr == "weft: work contains other files; name a new folder.\n"
     assert (tmp_path / "work" / "letter.txt").read_text() == "dear"
 
 
 def test_a_folder_without_the_runtime_is_named(weft, tmp_path):
     done = weft("page", "-o", "site", "--runtime", tmp_path, cwd=tmp_path)
     assert done.returncode == 1
-    assert "does not hold onnxruntime-web: ort.wasm.min.mjs" in done.stderr
+    assert "does not contain onnxruntime-web: ort.wasm.min.mjs" in done.stderr
     assert not (tmp_path / "site").exists()
 
 

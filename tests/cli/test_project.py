@@ -131,8 +131,8 @@ def test_markup_in_two_files_with_labels_on_the_target_side(weft, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["labels", "--links", "links"], "name the file with the sentences of the other"),
-        (["labels", "target", "--from", "jsonl"], "JSONL records hold both sides"),
+        (["labels", "--links", "links"], "add a file with the sentences of the other"),
+        (["labels", "target", "--from", "jsonl"], "JSONL records contain both sides"),
         (["labels", "target", "--links", "links", "--model", "x"], "leave out --model"),
         (["labels", "target", "--links", "links", "--source-language", "de"], "need --raw"),
         (["labels", "target", "--links", "links", "--report", "-"], "two outputs have the same name"),
@@ -179,7 +179,7 @@ def test_documents(weft, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["page.txt", "--from", "document"], "a document's name ends in one of .htm, .html"),
+        (["page.txt", "--from", "document"], "the name of a document must end in one of .htm, .html"),
         (["page.html", "other", "--reverse"], "--reverse does not work with documents"),
         (["labels", "target", "--segments"], "--segments only works with documents"),
     ],

@@ -96,7 +96,7 @@ def test_wrong_bases_and_ranges_are_refused(weft, files):
         (
             ["gold", "good", "--source", "source"],
             2,
-            "weft: --source and --target belong together: give both or none.\n",
+            "weft: give both --source and --target, or neither.\n",
         ),
         (["gold", "good", "--source", "brief", "--target", "brief"], 1, "weft: gold has 3 lines but brief has 1 line;"),
         (["gold"], 2, "Missing argument"),
@@ -121,7 +121,7 @@ def test_scoring_needs_neither_torch_nor_onnxruntime(loaded_by, files):
 def test_a_system_that_may_count_from_1_is_doubted_aloud(weft, files):
     (files / "one").write_text("1-1\n1-1\n\n")
     done = weft("score", "one", "one", cwd=files)
-    assert "one has no index 0; if it counts words from 1, add --system-base 1." in done.stderr
+    assert "one has no index 0. If its word indexes start at 1, add --system-base 1." in done.stderr
     assert weft("score", "one", "one", "--system-base", 1, cwd=files).stdout.splitlines()[1].startswith("one  0.0")
 
 
@@ -134,7 +134,9 @@ def test_the_error_report_ignores_possible_links_too(weft, files):
 def test_agreement_of_two_annotators(weft, files):
     done = weft("score", "--agreement", "gold", "good", cwd=files)
     # |A| = |B| = 4, all shared, of which 3 and 4 are sure: AER = 1 - (8 + 3 + 4) / (8 + 7).
-    assert done.stdout.startswith("AER  0.0 [0.0, 0.0]\nF1   100.0 [100.0, 100.0]\n\n3 sentences, 1 of them")
+    assert done.stdout.startswith(
+        "AER  0.0 [0.0, 0.0]\nF1   100.0 [100.0, 100.0]\n\n3 sentences; the annotators disagree"
+    )
     assert done.stdout.endswith("For kappa, add --source and --target.\n")
     done = weft(
         "score",
@@ -191,4 +193,4 @@ def test_systems_are_called_what_they_are_told(weft, files):
     assert [system["name"] for system in systems] == ["ours", "theirs"]
     assert systems[1]["baseline"] == "ours"
     refused = weft("score", "gold", "good", "poor", "--names", "ours", cwd=files)
-    assert (refused.returncode, refused.stderr) == (2, "weft: --names needs one name per system, 2 in all; got 1.\n")
+    assert (refused.returncode, refused.stderr) == (2, "weft: --names needs 2 names, one per system; got 1.\n")

@@ -64,7 +64,7 @@ def test_it_listens_on_loopback_answers_and_stops(started, tiny_bert):
 
 def test_other_addresses_come_with_a_warning(started):
     _, said, address = started("--host", "0.0.0.0")
-    assert "weft: 0.0.0.0 can be reached from other machines, and there is no password" in said
+    assert "weft: 0.0.0.0 can be reached from other machines, and no token is set" in said
     assert address.startswith("http://localhost:")
     assert post(address, source="a", target="a")["alignments"][0]["links"][0][:2] == [0, 0]
 

@@ -87,7 +87,7 @@ def test_it_answers_to_its_own_address_and_to_names_it_was_given(guarded):
 
 
 def test_with_every_address_the_name_is_checked_all_the_same(open_):
-    assert "there is no password" in open_.said
+    assert "no token is set" in open_.said
     for name in ("localhost", "10.1.2.3:8080", "[fe80::1]", socket.gethostname()):
         assert open_.ask("GET", "/health", Host=name)[0].status == 200, name
     assert open_.ask("GET", "/health", Host="evil.example")[0].status == 400
@@ -98,7 +98,7 @@ def test_a_token_is_wanted_and_taken_as_a_header_or_a_cookie(guarded):
     status, answer = guarded.align()
     assert (status, answer["detail"]) == (
         401,
-        "this server wants a token: send the header 'Authorization: Bearer TOKEN'.",
+        "this server requires a token: send the header 'Authorization: Bearer TOKEN'.",
     )
     assert guarded.align(Authorization="Bearer wrong")[0] == 401
     assert guarded.align(Authorization="Bearer s3cret")[0] == 200
@@ -150,7 +150,7 @@ def test_what_is_no_http_is_refused_in_json(open_):
         connection.sendall(b"hello there\r\n\r\n")
         answer = b"".join(iter(lambda: connection.recv(4096), b""))
     assert answer.startswith(b"HTTP/1.1 400 ")
-    assert json.loads(answer.partition(b"\r\n\r\n")[2]) == {"detail": "this is no HTTP request."}
+    assert json.loads(answer.partition(b"\r\n\r\n")[2]) == {"detail": "this is not an HTTP request."}
 
 
 def test_what_nobody_waits_for_is_not_computed(open_):

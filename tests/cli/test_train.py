@@ -35,7 +35,7 @@ def test_train_then_align(weft, toy, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "dev AER" in done.stderr
     assert all(line.startswith("weft: ") for line in done.stderr.splitlines())
-    assert f"weft: the model is in {tmp_path / 'model'}." in done.stderr
+    assert f"weft: saved the model to {tmp_path / 'model'}." in done.stderr
     aligned = weft("align", toy / "dev.src", toy / "dev.tgt", "--model", tmp_path / "model", "-o", tmp_path / "links")
     assert aligned.returncode == 0, aligned.stderr
     score = weft("score", toy / "dev.talp", tmp_path / "links", "--format", "json")
@@ -43,7 +43,7 @@ def test_train_then_align(weft, toy, tmp_path):
     assert json.loads(score.stdout)["systems"][0]["aer"] == pytest.approx(best, abs=0.2)
     again = weft("train", "train.txt", "--model", "base", "--output", tmp_path / "model", cwd=toy)
     assert (again.returncode, again.stdout) == (2, "")
-    assert "already holds a model; use --resume to continue it or --overwrite to replace it." in again.stderr
+    assert "already contains a model. Use --resume to continue or --overwrite to replace it." in again.stderr
 
 
 def test_a_configuration_file(weft, toy, tmp_path):
@@ -80,11 +80,11 @@ def test_an_annotation_project_is_gold(weft, toy, tmp_path):
     [
         (["train.txt"], 2, "weft: the configuration lacks output."),
         (["-o", "OUT"], 2, "weft: the configuration lacks corpora."),
-        (["train.txt", "-o", "OUT", "--objectives", "magic"], 2, "weft: --objectives must be some of mlm, tlm"),
+        (["train.txt", "-o", "OUT", "--objectives", "magic"], 2, "weft: --objectives must be one or more of mlm, tlm"),
         (
             ["train.txt", "-o", "OUT", "--links", "a", "--links", "b"],
             2,
-            "weft: there are 2 files of links for 1 corpora.",
+            "weft: there are more --links (2) than corpora (1).",
         ),
         (["missing", "-o", "OUT"], 1, "weft: missing: No such file or directory."),
         (

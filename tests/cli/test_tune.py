@@ -68,9 +68,9 @@ def test_the_built_in_model_is_tuned_into_another_folder(weft, dev, tmp_path):
         (["--dev", "DEV", "--layers", "6,7", "-o", "NEW"], 2, "an ONNX graph that was cut at layer 6"),
         (["--dev", "DEV", "--model", "MODEL", "--thresholds", "0.1,2"], 2, "must be numbers from 0 to 1"),
         (["--dev", "DEV", "--model", "MODEL", "--null", "off,x"], 2, "--null must be numbers or off"),
-        (["--dev", "DEV", "--model", "MODEL", "--methods", "magic"], 2, "--methods must be some of softmax"),
-        (["--dev", "DEV"], 2, "use --output to say where to save the tuned model"),
-        (["--dev", "DEV", "--model", "MODEL", "-o", "DEV.src"], 2, "is not a folder that can be written to"),
+        (["--dev", "DEV", "--model", "MODEL", "--methods", "magic"], 2, "--methods must be one or more of softmax"),
+        (["--dev", "DEV"], 2, "name a folder for the tuned model with --output"),
+        (["--dev", "DEV", "--model", "MODEL", "-o", "DEV.src"], 2, "is not a writable folder"),
         (["--model", "MODEL"], 2, "--dev"),
     ],
 )

@@ -110,19 +110,19 @@ def test_bad_lines_are_named_and_left_out(weft, folder):
 
 def test_long_files_are_cut_aloud(weft, folder):
     done = weft("view", "pairs.txt", "first.links", "--limit", 2, cwd=folder)
-    assert done.stderr == "weft: the first 2 lines are shown; use --limit to change that.\n"
+    assert done.stderr == "weft: only the first 2 lines are shown; use --limit to change that.\n"
     assert weft("view", "pairs.txt", "first.links", "--limit", 6, cwd=folder).stderr == ""
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["pairs.txt", "first.links", "-o", "x.svg"], 2, "svg shows one pair; choose it with --pair."),
+        (["pairs.txt", "first.links", "-o", "x.svg"], 2, "svg output shows one pair; choose it with --pair."),
         (["pairs.txt", "first.links", "--pair", "99"], 1, "there is no pair 99 in pairs.txt."),
         (["pairs.txt", "first.links", "first.links", "--model", "weft-mini"], 2, "at most two systems can be compared"),
         (["pairs.txt", "--similarity"], 2, "--similarity draws a page or a picture"),
         (["pairs.txt", "first.links", "--layer", "1"], 2, "there are more layers than models"),
-        (["pairs.txt", "--text", "--format", "svg"], 2, "--text and --format svg contradict each other."),
+        (["pairs.txt", "--text", "--format", "svg"], 2, "--text and --format svg cannot be combined."),
         (["pairs.txt", "nothing"], 1, "weft: nothing: No such file or directory."),
         (["pairs.txt", "short"], 1, "weft: pairs.txt has 6 lines but short has 1 line;"),
         (["pairs.txt", "far"], 1, "far:1: the link 9-9 is out of range"),

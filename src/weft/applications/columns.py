@@ -90,7 +90,7 @@ def _word_and_label(columns: Sequence[str], word_column: int, label_column: int)
         raise ValueError(f"expected at least {needed} columns, a word and its label among them, found {len(columns)}.")
     word, label = columns[word_column].strip(" "), columns[label_column].strip(" ")
     if not word:
-        raise ValueError(f"column {word_column + 1} holds no word.")
+        raise ValueError(f"column {word_column + 1} contains no word.")
     if not _is_label(label):
         raise ValueError(f"expected O or a label such as B-PER, found {shorten(label)}.")
     return word, label

@@ -55,7 +55,7 @@ def link_source(
     if links is not None:
         given = [f"`{name}`" for name, value in {"model": model, **settings}.items() if value is not None]
         if given:
-            raise SettingError(f"`links` names a file that has the links; leave out {' and '.join(given)}, or `links`.")
+            raise SettingError(f"`links` already names a file with links; leave out {' and '.join(given)}, or `links`.")
         return LinkFile(links, base=base)
     from weft.aligner import Aligner
     from weft.models.known import DEFAULT_MODEL

@@ -74,7 +74,7 @@ def align(
     target_field: TargetFieldOption = None,
     columns: ColumnsOption = None,
     output_format: Annotated[
-        OutputFormat, typer.Option(help="Format of the links.", rich_help_panel=OUTPUT)
+        OutputFormat, typer.Option(help="Output format.", rich_help_panel=OUTPUT)
     ] = OutputFormat.PHARAOH,
     scores: Annotated[
         Scores,
@@ -91,7 +91,7 @@ def align(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="TSV of terms and their translations; they are linked in every pair that contains both.",
+            help="TSV file of terms and translations; wherever a pair contains both, they are linked.",
             rich_help_panel=LINKS,
         ),
     ] = None,
@@ -99,14 +99,14 @@ def align(
         bool,
         typer.Option(
             "--documents",
-            help="INPUT and TARGET are raw texts: pair their sentences first, and write JSONL.",
+            help="Treat INPUT and TARGET as raw texts and pair their sentences first; writes JSONL.",
             rich_help_panel=TEXT,
         ),
     ] = False,
     sentence_per_line: Annotated[
         bool,
         typer.Option(
-            "--sentence-per-line", help="With --documents: each line is already one sentence.", rich_help_panel=TEXT
+            "--sentence-per-line", help="With --documents: treat each line as one sentence.", rich_help_panel=TEXT
         ),
     ] = False,
     strict: StrictOption = False,
@@ -118,9 +118,9 @@ def align(
 ) -> None:
     """Align sentence pairs: one line of links per input line.
 
-    INPUT holds 'source ||| target' lines, TSV, CSV or JSONL, or the source side of two parallel files. A line that
-    cannot be aligned becomes an empty line. With --documents, INPUT and TARGET are two texts, and their sentences are
-    paired first.
+    INPUT contains sentence pairs, as 'source ||| target' lines, TSV, CSV or JSONL. For two
+    parallel files, INPUT is the source side and TARGET the target side. A line that cannot be aligned gets an empty
+    output line.
 
     Example: echo 'das ist gut ||| that is good' | weft align
     """
@@ -181,9 +181,9 @@ def align(
         write_stdout(b"", flush=True)
     missing.summarise()
     if done.long_sentences:
-        say(f"read in pieces, because they are too long for the encoder: {done.long_sentences:,} sentences or texts.")
+        say(f"sentences or texts too long for the encoder, and so read in pieces: {done.long_sentences:,}.")
     if not done.lines:
-        say("the input is empty: there is nothing to align.")
+        say("the input is empty; there is nothing to align.")
     sentence = f"{bad_lines.count:,} of {done.lines:,} lines could not be aligned and have no links."
     if target is None and bad_lines.count == done.lines > 0:
         sentence += " If the translation is in a second file, name it after the first."

@@ -13,22 +13,22 @@ from weft.cli.output import say
 from weft.cli.serve import HostOption, TokenOption, library_server
 from weft.models.known import DEFAULT_MODEL
 
-_PAIRS = "A new project"
+_PAIRS = "New project"
 
 
 @expanded
 def annotate(
     folder: Annotated[
-        str, typer.Argument(metavar="DIR", help="A project, or a folder of projects; created if it does not exist.")
+        str, typer.Argument(metavar="DIR", help="A project or a folder of projects; created if it does not exist.")
     ],
     pairs: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Create DIR as a project with these sentence pairs.", rich_help_panel=_PAIRS),
+        typer.Option(metavar="FILE", help="Create a project in DIR from these sentence pairs.", rich_help_panel=_PAIRS),
     ] = None,
     target: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="The target sentences, if --pairs holds only the source.", rich_help_panel=_PAIRS
+            metavar="FILE", help="Target sentences, if --pairs contains only the source side.", rich_help_panel=_PAIRS
         ),
     ] = None,
     links: Annotated[
@@ -53,10 +53,9 @@ def annotate(
     ] = None,
     device: DeviceOption = "auto",
 ) -> None:
-    """Make gold alignments in the browser, saved as plain files.
+    """Create gold alignments in the browser, saved as plain files.
 
-    Every change is on disk before the page reports it as saved. Several people and tabs can work on one project
-    at once.
+    Every change is on disk before the page reports it as saved. Several people can work on one project at once.
 
     Example: weft annotate gold-de-en --pairs de-en.txt
     """
@@ -68,18 +67,20 @@ def annotate(
         paths = [pairs] if target is None else [pairs, target]
         count, bad = create_from_files(folder, paths, links, reader=text.reader())
         say(
-            f"{folder} is a project of {count:,} {'pair' if count == 1 else 'pairs'}."
-            + (f" Lines without a pair: {bad:,}." if bad else "")
+            f"created the project {folder} with {count:,} {'pair' if count == 1 else 'pairs'}."
+            + (f" Lines that are not pairs: {bad:,}." if bad else "")
         )
     elif target is not None or links is not None or only_create or text != TextOptions():
-        raise SettingError("--target, --links, --only-create and the options about text go with --pairs.")
+        raise SettingError("--target, --links, --only-create and the text options only work with --pairs.")
     if not only_create:
         if isfile(folder):
-            raise SettingError(f"{folder} is a file. To make a project of it: weft annotate DIR --pairs {folder}")
+            raise SettingError(
+                f"{folder} is a file. To create a project from it, run: weft annotate DIR --pairs {folder}"
+            )
         if not exists(folder):
-            say(f"{folder} did not exist. It is a new, empty folder for projects.")
+            say(f"{folder} does not exist; creating it as a folder for projects.")
         elif not is_project(folder):
-            say(f"{folder} is a folder for projects; the page makes one of each file that is opened.")
+            say(f"{folder} is a folder for projects. Each file you open on the page becomes a project in it.")
         from weft.corpus.documents import align_documents
 
         server = library_server()

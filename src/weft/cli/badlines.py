@@ -40,7 +40,7 @@ class BadLines:
             yield pair
         if lines and self.count >= lines:
             self._say_how_many_were_named()
-            raise WeftError(f"none of the {lines:,} lines of {name} holds a sentence pair.")
+            raise WeftError(f"none of the {lines:,} lines in {name} is a sentence pair.")
 
     def counted(self, items: Iterator[T]) -> Iterator[T]:
         """The items as they come; `lines` says how many there were."""
@@ -76,9 +76,9 @@ class MissingTerms:
         """Take note of one."""
         self._count += 1
         if self._count <= _MOST_NAMED:
-            say(f"line {line:,}: the target does not have the term {term}.")
+            say(f"line {line:,}: the translation is missing from the target: {term}.")
 
     def summarise(self) -> None:
         """Say how many there were, if any."""
         if self._count:
-            say(f"terms without their translation: {self._count:,}. Their words are linked as if there were no terms.")
+            say(f"terms without their translation: {self._count:,}. Their words are linked as usual.")

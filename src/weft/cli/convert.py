@@ -48,25 +48,31 @@ def convert(
     ] = Format.AUTO,
     from_base: Annotated[
         int,
-        typer.Option(min=0, max=1, metavar="0|1", help="Whether IN counts words from 0 or 1.", rich_help_panel=LINKS),
+        typer.Option(min=0, max=1, metavar="0|1", help="Index of the first word in IN.", rich_help_panel=LINKS),
     ] = 0,
     to_base: Annotated[
         int,
-        typer.Option(min=0, max=1, metavar="0|1", help="Whether OUT counts words from 0 or 1.", rich_help_panel=LINKS),
+        typer.Option(min=0, max=1, metavar="0|1", help="Index of the first word in OUT.", rich_help_panel=LINKS),
     ] = 0,
-    swap: Annotated[bool, typer.Option("--swap", help="Exchange source and target.", rich_help_panel=LINKS)] = False,
+    swap: Annotated[bool, typer.Option("--swap", help="Swap source and target.", rich_help_panel=LINKS)] = False,
     remap: Annotated[
         Remap | None,
         typer.Option(
-            help="Map links in weft align's JSONL to space-separated words or SentencePiece pieces.",
+            help="Rewrite links in weft align's JSONL for words split at spaces, or for SentencePiece pieces.",
             rich_help_panel=LINKS,
         ),
     ] = None,
     source_spm: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="SentencePiece model of the source.", rich_help_panel=LINKS)
+        str | None,
+        typer.Option(
+            metavar="MODEL", help="For --remap pieces: SentencePiece model of the source.", rich_help_panel=LINKS
+        ),
     ] = None,
     target_spm: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="SentencePiece model of the target.", rich_help_panel=LINKS)
+        str | None,
+        typer.Option(
+            metavar="MODEL", help="For --remap pieces: SentencePiece model of the target.", rich_help_panel=LINKS
+        ),
     ] = None,
     source_field: SourceFieldOption = None,
     target_field: TargetFieldOption = None,
@@ -79,7 +85,7 @@ def convert(
     Example: weft convert gold.naacl gold.talp --from naacl --to talp
     """
     if to_format is Format.AUTO:
-        raise SettingError("the format of OUT cannot be guessed; choose it with --to.")
+        raise SettingError("the output format cannot be guessed; choose it with --to.")
     if remap is not None or source_spm or target_spm:
         write_lines(output, _remapped(input, to_format, remap, (source_spm, target_spm)))
         return
@@ -88,11 +94,13 @@ def convert(
         write_lines(output, _pairs(input, from_format, to_format, fields, swap))
         return
     if fields != PLAIN:
-        raise SettingError("fields and columns are for sentence pairs; links have none.")
+        raise SettingError(
+            "--source-field, --target-field and --columns only work with sentence pairs, not with links."
+        )
     if to_base and to_format not in _COUNTED_FROM_ANYWHERE:
-        raise SettingError(f"{to_format} fixes the number of the first word; leave out --to-base.")
+        raise SettingError(f"{to_format} has a fixed base; leave out --to-base.")
     if from_base and from_format in (Format.NAACL, Format.JSONL):
-        raise SettingError(f"{from_format} fixes the number of the first word; leave out --from-base.")
+        raise SettingError(f"{from_format} has a fixed base; leave out --from-base.")
     alignments = read_links(input, format=LinkFormat(from_format), base=from_base)
     if swap:
         alignments = (alignment.swapped() for alignment in alignments)
@@ -100,17 +108,17 @@ def convert(
         write_lines(output, format_links(alignments, LinkFormat(to_format), base=to_base))
     except FormatError as error:
         if from_format is Format.AUTO and to_format is Format.JSONL:
-            say("if these are sentence pairs and not links, add --from bars or --from tsv.")
+            say("if these are sentence pairs, not links, add --from bars or --from tsv.")
         raise error
 
 
 def _remapped(path: str, to_format: Format, kind: Remap | None, models: tuple[str | None, str | None]) -> Iterator[str]:
     if kind is not Remap.PIECES and any(models):
-        raise SettingError("--source-spm and --target-spm are for --remap pieces.")
+        raise SettingError("--source-spm and --target-spm only work with --remap pieces.")
     if kind is Remap.PIECES and not all(models):
         raise SettingError("--remap pieces needs --source-spm and --target-spm.")
     if to_format not in (Format.PHARAOH, Format.TSV):
-        raise SettingError("--remap writes --to pharaoh, or --to tsv with the links in a third column.")
+        raise SettingError("--remap needs --to pharaoh or --to tsv.")
     cut = [split_at_blanks if model is None else sentencepieces(model) for model in models]
     with rereadable(path) as copy:
         for row in remapped(copy, (cut[0], cut[1])):
@@ -122,7 +130,9 @@ def _pairs(path: str, from_format: str, to_format: str, fields: PairFields, swap
     known = {str(item) for item in PairFormat}
     for name in (from_format, to_format):
         if name not in known:
-            raise SettingError(f"{from_format} cannot become {to_format}: one holds sentences, the other links.")
+            raise SettingError(
+                f"cannot convert {from_format} to {to_format}: one is for sentence pairs, the other for links."
+            )
     pairs = read_pairs(path, format=from_format, fields=fields)
     if swap:
         pairs = (SentencePair(pair.target, pair.source) for pair in pairs)

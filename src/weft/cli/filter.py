@@ -24,7 +24,7 @@ from weft.errors import SettingError
 from weft.text.lines import FilePath, display_name, read_lines, read_together
 from weft.text.pairs import NOTHING
 
-_KEEP = "What to keep (one of these)"
+_KEEP = "What to keep (choose one)"
 Verdicts = Iterable[tuple[float, bool]]
 
 
@@ -38,7 +38,7 @@ def filter_pairs(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="With TARGET: file for the kept target lines; the source lines go to -o.",
+            help="With TARGET: write the kept target lines here; the source lines go to -o.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -48,22 +48,24 @@ def filter_pairs(
             metavar="SHARE",
             min=0,
             max=1,
-            help="Keep this share of the pairs, those with the best scores.",
+            help="Keep this share of the pairs, best scores first.",
             rich_help_panel=_KEEP,
         ),
     ] = None,
     min_score: Annotated[
         float | None,
-        typer.Option(
-            metavar="SCORE", min=0, max=1, help="Keep pairs that score at least this, 0 to 1.", rich_help_panel=_KEEP
-        ),
+        typer.Option(metavar="SCORE", min=0, max=1, help="Keep pairs with at least this score.", rich_help_panel=_KEEP),
     ] = None,
     scores: Annotated[
-        bool, typer.Option("--scores", help="Write the score and a tab before each kept line.", rich_help_panel=OUTPUT)
+        bool, typer.Option("--scores", help="Put the score and a tab before each kept line.", rich_help_panel=OUTPUT)
     ] = False,
     report: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Write the score and verdict of every input line.", rich_help_panel=OUTPUT),
+        typer.Option(
+            metavar="FILE",
+            help="Write the score and verdict for every input line to this file.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     text: TextOptions = TextOptions(),  # noqa: B008 - it is frozen
     links_base: LinksBaseOption = 0,
@@ -112,12 +114,12 @@ def _check(
     outputs: list[str | None],
 ) -> None:
     if (keep is None) == (min_score is None):
-        raise SettingError("say how much to keep: either --keep SHARE or --min-score SCORE.")
+        raise SettingError("choose what to keep with either --keep SHARE or --min-score SCORE.")
     if target_output is not None and target is None:
         raise SettingError("--target-output needs two input files, INPUT and TARGET.")
     named = [path for path in outputs if path is not None]
     if len(set(named)) < len(named):
-        raise SettingError("two outputs have the same name; give each its own.")
+        raise SettingError("two outputs have the same name; choose different names.")
 
 
 def _lines(sentences: FilePath, others: FilePath | None) -> Iterator[tuple[bytes, ...]]:

@@ -35,7 +35,7 @@ AlignModelOption = Annotated[
     typer.Option(
         "--model",
         metavar="NAME",
-        help="Model that finds the links if --links is not given.",
+        help="Model that finds the links, if --links is not given.",
         show_default="weft-mini",
         rich_help_panel=MODEL,
     ),

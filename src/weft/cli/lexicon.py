@@ -74,20 +74,24 @@ def lexicon(
         str | None,
         typer.Option(
             metavar="FOLDER",
-            help="Write Marian's shortlists, lex.s2t and lex.t2s, to this folder instead.",
+            help="Write shortlists for Marian, lex.s2t and lex.t2s, to this folder instead.",
             rich_help_panel=_MARIAN,
         ),
     ] = None,
     source_spm: Annotated[
         str | None,
         typer.Option(
-            metavar="MODEL", help="Count SentencePiece pieces of the source instead of words.", rich_help_panel=_MARIAN
+            metavar="MODEL",
+            help="SentencePiece model; counts pieces instead of words on the source side.",
+            rich_help_panel=_MARIAN,
         ),
     ] = None,
     target_spm: Annotated[
         str | None,
         typer.Option(
-            metavar="MODEL", help="Count SentencePiece pieces of the target instead of words.", rich_help_panel=_MARIAN
+            metavar="MODEL",
+            help="SentencePiece model; counts pieces instead of words on the target side.",
+            rich_help_panel=_MARIAN,
         ),
     ] = None,
     format: Annotated[LexiconFormat, typer.Option(help="Output format.", rich_help_panel=OUTPUT)] = LexiconFormat.TSV,
@@ -98,7 +102,7 @@ def lexicon(
 ) -> None:
     """Build a lexicon of words and their translations.
 
-    Columns: source, target, count, p(target|source), p(source|target), line number of an example.
+    Columns: source, target, count, p(target|source), p(source|target), and the line number of an example.
 
     Example: weft lexicon pairs.txt --links pairs.links --min-count 2
     """

@@ -23,14 +23,14 @@ LinksOption = Annotated[
     typer.Option(
         "--links",
         metavar="FILE",
-        help="Links for the pairs. If the input is JSONL that contains links, give the same file here.",
+        help="Links for the pairs. If the input is JSONL with links, name it again here.",
         show_default="a model finds them",
         rich_help_panel=LINKS,
     ),
 ]
 LinksBaseOption = Annotated[
     int,
-    typer.Option(min=0, max=1, metavar="0|1", help="Whether the links count words from 0 or 1.", rich_help_panel=LINKS),
+    typer.Option(min=0, max=1, metavar="0|1", help="Index of the first word in the links.", rich_help_panel=LINKS),
 ]
 
 

@@ -56,9 +56,11 @@ def _print_version(wanted: bool) -> None:
 
 
 def options(
-    version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Show the version."),
+    version: bool = typer.Option(
+        False, "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+    ),
 ) -> None:
-    """Find which words in a sentence and its translation correspond.
+    """Find which words in a sentence correspond to which words in its translation.
 
     Example: echo 'das ist gut ||| that is good' | weft align
     """

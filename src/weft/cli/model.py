@@ -23,7 +23,7 @@ app = typer.Typer(
 def list_all() -> None:
     """List built-in models and known encoders with their layers.
 
-    One per line, in columns separated by tabs.
+    Prints one model per line, in tab-separated columns.
 
     Example: weft model list
     """
@@ -48,30 +48,26 @@ def info(
 @app.command(cls=Command)
 def export(
     model: Annotated[
-        str, typer.Argument(metavar="NAME", help="weft-mini, a folder, or a model on the Hugging Face Hub.")
+        str, typer.Argument(metavar="NAME", help="A built-in model, a folder, or a model on the Hugging Face Hub.")
     ],
-    to: Annotated[str, typer.Option(metavar="KIND", help="onnx (float32), onnx-int8, or torch (back to weights).")],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write the exported model into.")
-    ],
+    to: Annotated[str, typer.Option(metavar="KIND", help="Output format: onnx (float32), onnx-int8 or torch.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the exported model.")],
     layer: Annotated[
-        int | None, typer.Option(metavar="N", help="Last layer to keep.", show_default="from weft.json")
+        int | None, typer.Option(metavar="N", help="Last layer to keep.", show_default="the model's alignment layer")
     ] = None,
-    embedding_bits: Annotated[
-        int, typer.Option(metavar="4|8", help="For onnx-int8: bits per value of the word embeddings.")
-    ] = 4,
+    embedding_bits: Annotated[int, typer.Option(metavar="4|8", help="For onnx-int8: bits per embedding value.")] = 4,
     text: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="For onnx-int8: sentence pairs on which to measure value ranges.",
-            show_default="measured for each batch",
+            help="For onnx-int8: sentence pairs for calibrating the activation ranges.",
+            show_default="ranges are computed for each batch",
         ),
     ] = None,
 ) -> None:
-    """Export a model to ONNX, which runs without torch, or to torch.
+    """Export a model to ONNX (runs without torch), or back to torch.
 
-    Layers above the alignment layer are left out. `--to torch` turns an ONNX graph back into weights.
+    Layers above the alignment layer are left out. --to torch turns an ONNX graph back into torch weights.
 
     Example: weft model export my-model --to onnx-int8 -o my-small-model
     """
@@ -82,20 +78,21 @@ def export(
     if to not in list(ExportKind):
         raise SettingError(f"`to` must be one of {', '.join(ExportKind)}, got {to!r}.")
     export_model(model, output, to=ExportKind(to), layer=layer, embedding_bits=embedding_bits, text=text)
-    say(f"{output} holds {megabytes(output)}; use it with --model {output}")
+    say(f"wrote {megabytes(output)} to {output}. Use it with --model {output}")
 
 
 @app.command(cls=Command)
 def average(
     models: Annotated[
-        list[str], typer.Argument(metavar="NAME", help="Two or more folders with weights of the same kind.")
+        list[str],
+        typer.Argument(metavar="NAME", help="Two or more folders of models that differ only in their weights."),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write the mean into.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the averaged model.")],
 ) -> None:
-    """Write the mean of several models' weights.
+    """Average the weights of several models.
 
-    The models may differ only in the values of their weights: runs from the same starting point, or checkpoints
-    of one run. Settings come from the first model. Run 'weft tune' to recalibrate link probabilities.
+    Use it on runs that started from the same weights, or on checkpoints of one run. The settings come from the first
+    model. Afterwards, run 'weft tune' to recalibrate the link probabilities.
 
     Example: weft model average run-1 run-2 run-3 -o mean
     """
@@ -103,4 +100,4 @@ def average(
     from weft.models.describe import megabytes
 
     write_mean(models, output)
-    say(f"{output} holds {megabytes(output)}; use it with --model {output}")
+    say(f"wrote {megabytes(output)} to {output}. Use it with --model {output}")

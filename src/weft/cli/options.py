@@ -32,20 +32,20 @@ SERVER = "Server"
 OWN = "the model's own"
 
 OutputOption = Annotated[
-    str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is stdout.", rich_help_panel=OUTPUT)
+    str, typer.Option("--output", "-o", metavar="FILE", help="Output file; - is stdout.", rich_help_panel=OUTPUT)
 ]
 
 ModelOption = Annotated[
     str,
     typer.Option(
-        metavar="NAME", help="weft-mini, a folder, or a model on the Hugging Face Hub.", rich_help_panel=MODEL
+        metavar="NAME", help="A built-in model, a folder, or a model on the Hugging Face Hub.", rich_help_panel=MODEL
     ),
 ]
 LayerOption = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="Layer whose hidden states are compared; 0 is the embeddings.",
+        help="Layer whose hidden states are compared; 0 means the embeddings.",
         show_default=OWN,
         rich_help_panel=MODEL,
     ),
@@ -75,15 +75,17 @@ PortOption = Annotated[
     int,
     typer.Option(min=0, max=65535, metavar="N", help="Port to listen on; 0 picks a free one.", rich_help_panel=SERVER),
 ]
-DeviceOption = Annotated[str, typer.Option(metavar="NAME", help="auto, cpu or cuda.", rich_help_panel=MODEL)]
+DeviceOption = Annotated[
+    str, typer.Option(metavar="NAME", help="Device to run on: auto, cpu or cuda.", rich_help_panel=MODEL)
+]
 DtypeOption = Annotated[Dtype, typer.Option(help="Precision of the encoder.", rich_help_panel=MODEL)]
 BatchTokensOption = Annotated[
     int | None,
     typer.Option(
         min=1,
         metavar="N",
-        help="Subwords to encode at once.",
-        show_default="512; with torch 2048 on a CPU, 65536 on a GPU",
+        help="Number of subwords to encode at once.",
+        show_default="512; with torch, 2048 on a CPU and 65536 on a GPU",
         rich_help_panel=MODEL,
     ),
 ]
@@ -110,13 +112,14 @@ ThresholdOption = Annotated[
     float | None,
     typer.Option(
         metavar="C",
-        help="Higher values give fewer, surer links; 0 to 1.",
+        help="Threshold for links, 0 to 1; higher values give fewer but more reliable links.",
         show_default=f"{OWN}, or the method's",
         rich_help_panel=LINKS,
     ),
 ]
 AlphaOption = Annotated[
-    float | None, typer.Option(metavar="A", help="For entmax: its alpha.", show_default="1.5", rich_help_panel=LINKS)
+    float | None,
+    typer.Option(metavar="A", help="For entmax: the alpha parameter.", show_default="1.5", rich_help_panel=LINKS),
 ]
 
 
@@ -133,7 +136,7 @@ NullOption = Annotated[
     typer.Option(
         metavar="T|off",
         parser=_null,
-        help="Null threshold: similarity that a link must exceed; 'off' disables it.",
+        help="Similarity that a link must exceed (the null threshold); 'off' disables it.",
         show_default=f"{OWN}, or off",
         rich_help_panel=LINKS,
     ),
@@ -154,7 +157,7 @@ SourceFieldOption = Annotated[
     typer.Option(
         metavar="NAME",
         help="JSONL field with the source sentence.",
-        show_default="source, or the first language in the field translation",
+        show_default="source, or the first language of the translation field",
         rich_help_panel=TEXT,
     ),
 ]
@@ -163,7 +166,7 @@ TargetFieldOption = Annotated[
     typer.Option(
         metavar="NAME",
         help="JSONL field with the target sentence.",
-        show_default="target, or the second language in the field translation",
+        show_default="target, or the second language of the translation field",
         rich_help_panel=TEXT,
     ),
 ]
@@ -171,17 +174,17 @@ ColumnsOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAMES",
-        help="Names of the TSV or CSV columns, such as id,source,target; - skips a column.",
+        help="Names of the TSV or CSV columns, such as id,source,target; '-' skips a column.",
         show_default="source,target",
         rich_help_panel=TEXT,
     ),
 ]
-RawOption = Annotated[bool, typer.Option("--raw", help="The text is not yet split into words.", rich_help_panel=TEXT)]
+RawOption = Annotated[bool, typer.Option("--raw", help="Split the text into words first.", rich_help_panel=TEXT)]
 SourceLanguageOption = Annotated[
     str | None,
     typer.Option(
         metavar="CODE",
-        help="With --raw: language code of the source, such as de or ja.",
+        help="With --raw: language code of the source side, such as de or ja.",
         show_default="guessed from the script",
         rich_help_panel=TEXT,
     ),
@@ -190,7 +193,7 @@ TargetLanguageOption = Annotated[
     str | None,
     typer.Option(
         metavar="CODE",
-        help="With --raw: language code of the target.",
+        help="With --raw: language code of the target side.",
         show_default="guessed from the script",
         rich_help_panel=TEXT,
     ),
@@ -202,12 +205,12 @@ ShardsOption = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Split the work into N shards, so that a killed run can be resumed; needs files, not pipes.",
+        help="Split the work into N shards, so that an interrupted run can be resumed; needs files, not pipes.",
         rich_help_panel=LARGE,
     ),
 ]
 ResumeOption = Annotated[
-    bool, typer.Option("--resume", help="Continue a killed run that used --shards.", rich_help_panel=LARGE)
+    bool, typer.Option("--resume", help="Continue an interrupted run that used --shards.", rich_help_panel=LARGE)
 ]
 WorkersOption = Annotated[
     int | None,
@@ -220,14 +223,15 @@ WorkersOption = Annotated[
     ),
 ]
 EngineOption = Annotated[
-    Engine, typer.Option(help="local for this machine; ray for many files or machines.", rich_help_panel=LARGE)
+    Engine,
+    typer.Option(help="Where to run: local (this machine) or ray (many files or machines).", rich_help_panel=LARGE),
 ]
 AddressOption = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
         help="Address of a running Ray cluster.",
-        show_default="a new one on this machine",
+        show_default="start one on this machine",
         rich_help_panel=LARGE,
     ),
 ]

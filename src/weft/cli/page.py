@@ -13,21 +13,22 @@ from weft.models.known import DEFAULT_MODEL
 
 
 def page(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to write.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write to.")],
     model: OfferedModelsOption = None,
     runtime: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="A folder with the npm package onnxruntime-web.",
+            help="Folder of the npm package onnxruntime-web.",
             show_default="node_modules in the current folder",
             rich_help_panel=MODEL,
         ),
     ] = None,
 ) -> None:
-    """Write the web app as a folder that any static host can serve.
+    """Write the web app to a folder that any static host can serve.
 
-    The model runs in the browser: no text leaves the reader's machine, and after the first visit no network is needed.
+    The model runs in the visitor's browser. No text leaves their machine, and after the first visit the app works
+    offline.
 
     Example: npm install onnxruntime-web && weft page -o site
     """

@@ -69,6 +69,6 @@ def _fit(
     for line, (pair, alignment) in enumerate(joined, start=1):
         word = unfit_word(pair)
         if word is not None:
-            on_error(FormatError(name, line, f"a phrase table cannot hold the word {shorten(word)}."))
+            on_error(FormatError(name, line, f"a phrase table cannot contain the word {shorten(word)}."))
         elif pair != NOTHING:
             yield pair, alignment

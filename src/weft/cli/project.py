@@ -40,11 +40,11 @@ class LabelFormat(StrEnum):
 @expanded
 def project(
     labels: Annotated[
-        str, typer.Argument(metavar="LABELS", help="The labelled sentences, or a document; - is stdin.")
+        str, typer.Argument(metavar="LABELS", help="Labelled sentences or a document; - is stdin.")
     ] = "-",
     target: Annotated[
         str | None,
-        typer.Argument(metavar="OTHER", help="The unlabelled sentences, one per line, or the document's translation."),
+        typer.Argument(metavar="OTHER", help="The translation: sentences, one per line, or a translated document."),
     ] = None,
     links: LinksOption = None,
     output: OutputOption = "-",
@@ -60,7 +60,7 @@ def project(
     gaps: Annotated[
         Gaps | None,
         typer.Option(
-            help="What to do with a label whose words are not contiguous.",
+            help="How to place a label whose words are not contiguous.",
             show_default="fill; dense for markup and documents",
             rich_help_panel=_LABELS,
         ),
@@ -75,12 +75,17 @@ def project(
         ),
     ] = 1,
     reverse: Annotated[
-        bool, typer.Option("--reverse", help="The labels are on the target side of the links.", rich_help_panel=_LABELS)
+        bool,
+        typer.Option(
+            "--reverse",
+            help="The labels are on the target side; project them to the source side.",
+            rich_help_panel=_LABELS,
+        ),
     ] = False,
     report: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Write a list of the labels that could not be placed.", rich_help_panel=OUTPUT
+            metavar="FILE", help="File for a list of the labels that could not be placed.", rich_help_panel=OUTPUT
         ),
     ] = None,
     segments: Annotated[
@@ -106,7 +111,7 @@ def project(
         Scheme, typer.Option(help="For conll: the tagging scheme to write.", rich_help_panel=_LABELS)
     ] = Scheme.AUTO,
     unit: Annotated[
-        Unit, typer.Option("--spans", help="For jsonl: what the offsets of spans count.", rich_help_panel=_LABELS)
+        Unit, typer.Option("--spans", help="For jsonl: the unit of span offsets.", rich_help_panel=_LABELS)
     ] = Unit.AUTO,
     text: TextOptions = TextOptions(),  # noqa: B008 - it is frozen
     links_base: LinksBaseOption = 0,
@@ -123,11 +128,11 @@ def project(
     from weft.applications.documents import FORMATS, is_document
 
     if report == output:
-        raise SettingError("two outputs have the same name; give each its own.")
+        raise SettingError("two outputs have the same name; choose different names.")
     format = format or _format_of(labels)
     if format is LabelFormat.DOCUMENT:
         if not is_document(labels):
-            raise SettingError(f"a document's name ends in one of {', '.join(FORMATS)}.")
+            raise SettingError(f"the name of a document must end in one of {', '.join(FORMATS)}.")
         if reverse:
             raise SettingError("--reverse does not work with documents.")
         if segments:
@@ -147,7 +152,7 @@ def project(
     _check(format, target, segments=segments, languages_without_raw=any(text.languages) > text.raw)
     reader = text.reader()
     if format is not LabelFormat.MARKUP and reader.fields != PairFields():
-        raise SettingError("fields and columns are those of sentence pairs; they need --from markup.")
+        raise SettingError("--source-field, --target-field and --columns need --from markup.")
     from weft.applications.labels import Listing, Projector, project_columns, project_records, project_tags
     from weft.applications.linked import link_source
 
@@ -187,7 +192,7 @@ def _format_of(labels: str) -> LabelFormat:
 
     name = labels.lower()
     if name.endswith(_OTHER_DOCUMENTS):
-        raise SettingError(f"{labels}: weft cannot read such documents. It reads {', '.join(FORMATS)}.")
+        raise SettingError(f"{labels}: weft cannot read this kind of document. It can read {', '.join(FORMATS)}.")
     if is_document(labels):
         return LabelFormat.DOCUMENT
     return LabelFormat.JSONL if ".jsonl" in name else LabelFormat.CONLL
@@ -199,9 +204,9 @@ def _check(format: LabelFormat, target: str | None, *, segments: bool, languages
     if languages_without_raw:
         raise SettingError("--source-language and --target-language need --raw.")
     if format is LabelFormat.CONLL and target is None:
-        raise SettingError("columns hold only one side; name the file with the sentences of the other side.")
+        raise SettingError("CoNLL files contain only one side; add a file with the sentences of the other side.")
     if format is LabelFormat.JSONL and target is not None:
-        raise SettingError("JSONL records hold both sides; leave out the second file.")
+        raise SettingError("JSONL records contain both sides; leave out the second file.")
 
 
 def _summarise(listing: Listing, report: str | None) -> None:
@@ -241,7 +246,7 @@ def _project_document(
 
     languages = Languages(*codes)
     if is_document(output) and _kind(output) != _kind(path):
-        raise SettingError(f"a {_kind(path)} document stays one, but {output} ends in {_kind(output)}.")
+        raise SettingError(f"the output must be a {_kind(path)} document too, but {output} ends in {_kind(output)}.")
     document = read_document(path, languages)
     links, base, aligning = links_from
     with ExitStack() as stack:

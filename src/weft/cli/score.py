@@ -43,37 +43,31 @@ def score(
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="Gold links: talp, Pharaoh, NAACL or JSONL.")],
     systems: Annotated[list[str], typer.Argument(metavar="SYSTEM", help="Links from one or more systems.")],
     gold_base: Annotated[
-        GoldBase, typer.Option(help="Whether GOLD counts words from 0 or 1.", rich_help_panel=LINKS)
+        GoldBase, typer.Option(help="Index of the first word in GOLD.", rich_help_panel=LINKS)
     ] = GoldBase.AUTO,
     system_base: Annotated[
         int,
-        typer.Option(
-            min=0, max=1, metavar="0|1", help="Whether SYSTEM counts words from 0 or 1.", rich_help_panel=LINKS
-        ),
+        typer.Option(min=0, max=1, metavar="0|1", help="Index of the first word in SYSTEM.", rich_help_panel=LINKS),
     ] = 0,
     ignore_possible: Annotated[
-        bool, typer.Option("--ignore-possible", help="Ignore possible links.", rich_help_panel=LINKS)
+        bool, typer.Option("--ignore-possible", help="Ignore the possible links in GOLD.", rich_help_panel=LINKS)
     ] = False,
     format: Annotated[
         ScoreFormat, typer.Option("--format", help="Output format.", rich_help_panel=OUTPUT)
     ] = ScoreFormat.TEXT,
     source: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE", help="The source sentences, for checks and the error report.", rich_help_panel=TEXT
-        ),
+        typer.Option(metavar="FILE", help="Source sentences, for checks and the error report.", rich_help_panel=TEXT),
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE", help="The target sentences, for checks and the error report.", rich_help_panel=TEXT
-        ),
+        typer.Option(metavar="FILE", help="Target sentences, for checks and the error report.", rich_help_panel=TEXT),
     ] = None,
     agreement: Annotated[
         bool,
         typer.Option(
             "--agreement",
-            help="GOLD and SYSTEM come from two annotators; measure how well they agree.",
+            help="Treat GOLD and SYSTEM as two annotators, and measure how well they agree.",
             rich_help_panel=LINKS,
         ),
     ] = False,
@@ -90,7 +84,7 @@ def score(
 ) -> None:
     """Score links against gold links: AER, precision, recall, F1.
 
-    Rates come with 95% confidence intervals. The first system is the baseline that the others are tested against.
+    All scores have 95% confidence intervals. The first system is the baseline; the others are tested against it.
 
     Example: weft score gold.talp mine.links theirs.links
     """
@@ -99,10 +93,10 @@ def score(
     from weft.scoring.errors_report import ErrorReport
 
     if (source is None) != (target is None):
-        raise SettingError("--source and --target belong together: give both or none.")
+        raise SettingError("give both --source and --target, or neither.")
     called = names.split(",") if names is not None else systems
     if len(called) != len(systems):
-        raise SettingError(f"--names needs one name per system, {len(systems)} in all; got {len(called)}.")
+        raise SettingError(f"--names needs {len(systems)} names, one per system; got {len(called)}.")
     only_one_stdin(gold, *systems, source, target)
     texts = (source, target) if source is not None and target is not None else None
     base = None if gold_base is GoldBase.AUTO else int(gold_base)
@@ -130,7 +124,7 @@ def score(
     if names is not None:
         scores = [replace(found, name=name.strip()) for found, name in zip(scores, called, strict=True)]
     if reports and format not in (ScoreFormat.TEXT, ScoreFormat.JSON):
-        say(f"the error report is left out of {format}; --format text and json have it.")
+        say(f"{format} output has no error report; use --format text or json to get it.")
     write_lines(output, getattr(score_output, f"as_{format}")(scores, reports))
 
 
@@ -139,12 +133,12 @@ def _agreement(files: list[str], base: int | None, texts: tuple[str, str] | None
     from weft.cli import score_output
 
     if len(files) != 2:
-        raise SettingError("--agreement compares two annotators: give two files.")
+        raise SettingError("--agreement compares two annotators; give two files.")
     if format not in (ScoreFormat.TEXT, ScoreFormat.JSON):
-        raise SettingError(f"--agreement has no table in {format}; choose --format text or json.")
+        raise SettingError(f"--agreement cannot write {format}; choose --format text or json.")
     found, lines = agreement_of_files(files[0], files[1], base=base, sentences=texts)
     if not len(found.counts):
-        raise SettingError("there is no sentence that both annotators have done.")
+        raise SettingError("the two annotators have no finished sentence in common.")
     show = score_output.agreement_json if format is ScoreFormat.JSON else score_output.agreement_text
     return show(found, lines)
 
@@ -152,7 +146,7 @@ def _agreement(files: list[str], base: int | None, texts: tuple[str, str] | None
 def _doubt_order(gold: str, system: str) -> None:
     """Possible links are a matter of gold; they are scored as told, but not in silence."""
     if isfile(gold) and isfile(system) and _has_possible_links(system) and not _has_possible_links(gold):
-        say(f"{system} has possible links and {gold} has none: is the gold file named first?")
+        say(f"{system} has possible links, but {gold} has none. Are the files swapped? The gold file comes first.")
 
 
 def _has_possible_links(path: str) -> bool:
@@ -164,4 +158,4 @@ def _has_possible_links(path: str) -> bool:
 def _doubt_base(system: str, base: int) -> None:
     """A system file without any index 0 was perhaps counted from 1; it is read as told, but not in silence."""
     if base == 0 and isfile(system) and counts_from_1(system):
-        say(f"{system} has no index 0; if it counts words from 1, add --system-base 1.")
+        say(f"{system} has no index 0. If its word indexes start at 1, add --system-base 1.")

@@ -28,7 +28,7 @@ def as_text(scores: Sequence[CorpusScore], reports: Sequence[ErrorReport]) -> It
             rows.append(["", *(_against_baseline(difference, rate) for rate in _COLUMNS)])
     yield from _table(rows)
     if len(scores) > 1:
-        yield f"\nDifferences and p-values are against {scores[0].name} (paired permutation test).\n"
+        yield f"\nDifferences and p-values are relative to {scores[0].name} (paired permutation test).\n"
     yield f"\n{scores[0].signature}\n"
     for score, report in zip(scores, reports, strict=False):
         yield from _report_text(score.name, report)
@@ -88,7 +88,9 @@ def _distinctions(score: CorpusScore, scores: Sequence[CorpusScore]) -> Iterator
 
 def _note(scores: Sequence[CorpusScore]) -> str:
     first = scores[0].name
-    stars = f"A star: differs from {first} (paired permutation test, p < {_SIGNIFICANT}). " if scores[1:] else ""
+    stars = (
+        f"A star marks a difference from {first} (paired permutation test, p < {_SIGNIFICANT}). " if scores[1:] else ""
+    )
     return stars + scores[0].signature
 
 
@@ -113,7 +115,7 @@ def _report_text(name: str, report: ErrorReport) -> Iterator[str]:
         yield f"  most often {title}\n"
         for (source, target), count in _most_common(pairs):
             yield f"    {count:5}  {source} - {target}\n"
-    yield "  sentences with most errors\n"
+    yield "  sentences with the most errors\n"
     for number, errors in report.worst_sentences:
         yield f"    line {number}: {len(errors.wrong)} wrong, {len(errors.missing)} missing\n"
         yield f"      {' '.join(errors.sentence.source)}\n"
@@ -168,7 +170,7 @@ def agreement_text(agreement: Agreement, lines: Sequence[int]) -> Iterator[str]:
         rows.append(["kappa", f"{agreement.rates.kappa:.3f} [{low.kappa:.3f}, {high.kappa:.3f}]"])
     yield from _table(rows)
     differing = agreement.disagreements
-    yield f"\n{len(agreement.counts):,} sentences, {len(differing):,} of them with a disagreement\n"
+    yield f"\n{len(agreement.counts):,} sentences; the annotators disagree on {len(differing):,} of them\n"
     for place in differing[:_MOST_DISAGREEMENTS]:
         rates = agreement.by_sentence[place]
         yield f"  line {lines[place]}: AER {rates.aer:.1f}, F1 {rates.f1:.1f}\n"

@@ -23,7 +23,7 @@ TokenOption = Annotated[
         metavar="TEXT",
         envvar="WEFT_TOKEN",
         help="Token that clients must send.",
-        show_default="none needed",
+        show_default="none",
         rich_help_panel=SERVER,
     ),
 ]
@@ -37,7 +37,7 @@ def serve(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Additional host name to accept requests for, such as a proxy's; can be repeated.",
+            help="Another host name to accept requests for, such as a proxy's; can be repeated.",
             rich_help_panel=SERVER,
         ),
     ] = None,
@@ -54,7 +54,7 @@ def serve(
         list[str] | None,
         typer.Option(
             metavar="SITE",
-            help="Site that may show the app in a frame, such as https://example.org; * allows all.",
+            help="Site that may embed the app in a frame, such as https://example.org; * allows all.",
             show_default="none",
             rich_help_panel=SERVER,
         ),
@@ -64,7 +64,7 @@ def serve(
     device: DeviceOption = "auto",
     project: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="An annotation project, or a folder of projects.", rich_help_panel=SERVER),
+        typer.Option(metavar="DIR", help="Annotation project, or folder of projects.", rich_help_panel=SERVER),
     ] = None,
     max_body: Annotated[
         int, typer.Option(min=1, metavar="N", help="Maximum bytes per request.", rich_help_panel=_LIMITS)
@@ -78,7 +78,7 @@ def serve(
     max_subwords: Annotated[
         int,
         typer.Option(
-            min=1, metavar="N", help="Maximum subwords (what the model reads) per sentence.", rich_help_panel=_LIMITS
+            min=1, metavar="N", help="Maximum subwords (the model's tokens) per sentence.", rich_help_panel=_LIMITS
         ),
     ] = 1000,
     max_seconds: Annotated[
@@ -93,7 +93,10 @@ def serve(
     queue: Annotated[
         int,
         typer.Option(
-            min=1, metavar="N", help="Requests that may wait; any more are refused with 503.", rich_help_panel=_LIMITS
+            min=1,
+            metavar="N",
+            help="Maximum waiting requests; more are refused with status 503.",
+            rich_help_panel=_LIMITS,
         ),
     ] = 64,
 ) -> None:

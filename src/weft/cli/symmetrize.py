@@ -20,7 +20,7 @@ def symmetrize(
     backward: Annotated[
         str,
         typer.Argument(
-            metavar="BACKWARD", help="Links found from target to source, but written source-target, like FORWARD."
+            metavar="BACKWARD", help="Links found from target to source, but written source first, like FORWARD."
         ),
     ],
     method: Annotated[
@@ -31,14 +31,14 @@ def symmetrize(
         bool,
         typer.Option(
             "--scores",
-            help="Write i-j:score; the score is the mean of the two directions' scores.",
+            help="Write i-j:score, with the mean of the two directions' scores.",
             rich_help_panel=OUTPUT,
         ),
     ] = False,
     reversed_backward: Annotated[
         bool,
         typer.Option(
-            "--reversed-backward", help="Links in BACKWARD are written target-source; swap them.", rich_help_panel=LINKS
+            "--reversed-backward", help="Use this if BACKWARD is written target first.", rich_help_panel=LINKS
         ),
     ] = False,
 ) -> None:

@@ -30,7 +30,7 @@ _NEW_PIECES = 3000
 def train(
     corpora: Annotated[
         list[str] | None,
-        typer.Argument(metavar="CORPUS", help="Files of sentence pairs in any format, or annotation projects."),
+        typer.Argument(metavar="CORPUS", help="Sentence pairs in any format, or annotation projects."),
     ] = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="DIR", help="Folder for the model.", rich_help_panel=OUTPUT)
@@ -39,14 +39,16 @@ def train(
         str | None,
         typer.Option(
             metavar="BASE",
-            help="The encoder to start from.",
+            help="Encoder to start from.",
             show_default="bert-base-multilingual-cased",
             rich_help_panel=MODEL,
         ),
     ] = None,
     config: Annotated[
         str | None,
-        typer.Option(metavar="FILE.toml", help="File of settings; options override it.", rich_help_panel=_RUN),
+        typer.Option(
+            metavar="FILE.toml", help="Settings file; command-line options override it.", rich_help_panel=_RUN
+        ),
     ] = None,
     objectives: Annotated[
         str | None,
@@ -61,7 +63,7 @@ def train(
         str | None,
         typer.Option(
             metavar="MODEL",
-            help="Model to learn probabilities from.",
+            help="Model whose probabilities the encoder learns.",
             show_default="the base, before training",
             rich_help_panel=MODEL,
         ),
@@ -70,7 +72,7 @@ def train(
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="Links of each corpus, in the same order; a blank line means none. 'eflomal' computes them.",
+            help="Links for each CORPUS, in the same order, or 'eflomal' to compute them. A blank line means none.",
             show_default="found by the model",
             rich_help_panel=_DATA,
         ),
@@ -78,12 +80,18 @@ def train(
     dev: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PREFIX", help="A dev set; the weights with the best AER on it are kept.", rich_help_panel=_DATA
+            metavar="PREFIX",
+            help="Dev set: PREFIX.src, PREFIX.tgt and PREFIX.talp; the weights with the best AER on it are kept.",
+            rich_help_panel=_DATA,
         ),
     ] = None,
     exclude: Annotated[
         list[str] | None,
-        typer.Option(metavar="PREFIX", help="A test set to keep out of training.", rich_help_panel=_DATA),
+        typer.Option(
+            metavar="PREFIX",
+            help="Test set; training fails if a corpus contains any of its sentences.",
+            rich_help_panel=_DATA,
+        ),
     ] = None,
     extend_vocabulary: Annotated[
         bool,
@@ -99,12 +107,13 @@ def train(
         typer.Option(
             metavar="N",
             help="Layer to align with.",
-            show_default="the best known for the encoder",
+            show_default="the encoder's best known layer",
             rich_help_panel=MODEL,
         ),
     ] = None,
     epochs: Annotated[
-        float | None, typer.Option(metavar="N", help="Passes over the text.", show_default="1", rich_help_panel=_RUN)
+        float | None,
+        typer.Option(metavar="N", help="Number of passes over the text.", show_default="1", rich_help_panel=_RUN),
     ] = None,
     max_steps: Annotated[
         int | None, typer.Option(metavar="N", help="Stop after N steps.", rich_help_panel=_RUN)
@@ -140,7 +149,7 @@ def train(
         typer.Option(metavar="N", help="Random seed.", show_default="42", rich_help_panel=_RUN),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Continue from the newest checkpoint.", rich_help_panel=_RUN)
+        bool, typer.Option("--resume", help="Continue from the latest checkpoint.", rich_help_panel=_RUN)
     ] = False,
     overwrite: Annotated[
         bool,
@@ -149,7 +158,7 @@ def train(
         ),
     ] = False,
 ) -> None:
-    """Train an encoder on your text, your links or a new language.
+    """Train an encoder on your text or links, or on a new language.
 
     Example: weft train de-en.txt --model weft-mini --output my-model --dev dev/de-en
     """
@@ -183,7 +192,7 @@ def train(
     if os.environ.get("RANK", "0") != "0":
         return  # one of several processes speaks for all
     _say_result(progress, bool(settings.dev))
-    say(f"the model is in {settings.output}.")
+    say(f"saved the model to {settings.output}.")
 
 
 def _say_result(progress: Progress, by_dev: bool) -> None:
@@ -192,14 +201,14 @@ def _say_result(progress: Progress, by_dev: bool) -> None:
     judge, digits = ("mean dev AER", 2) if by_dev else ("loss on held-out pairs", 3)
     before, last, best = (f"{score:.{digits}f}" for score in (progress.before, progress.last, progress.best))
     if progress.best_step == 0:
-        say(f"{judge}: {before} before, {last} after. Training did not help, so the starting weights are kept.")
+        say(f"{judge}: {before} before, {last} after. Training did not help, so the starting weights were kept.")
     else:
         say(f"{judge}: {before} before, {best} after (step {progress.best_step:,}).")
 
 
 def _corpora(paths: list[str], links: list[str], text: TextOptions) -> list[dict[str, Any]]:
     if len(links) > len(paths):
-        raise SettingError(f"there are {len(links)} files of links for {len(paths)} corpora.")
+        raise SettingError(f"there are more --links ({len(links)}) than corpora ({len(paths)}).")
     if not text.raw and any(text.languages):
         raise SettingError("--source-language and --target-language need --raw.")
     alike = {**asdict(text), "input_format": str(text.input_format)}
@@ -216,7 +225,7 @@ def _corpus(path: str, links: str | None) -> dict[str, Any]:
         return {"path": path, "links": links}
     if links is not None:
         raise SettingError(
-            f"{path} is an annotation project, which has its own links; use --links only for other corpora."
+            f"{path} is an annotation project and has its own links; use --links only for other corpora."
         )
     gold = str(gold_file(path))
     return {"path": gold, "links": gold}
@@ -284,7 +293,7 @@ def _say_score(record: dict[str, float]) -> None:
     elif "held out" in record:
         said = [f"loss on held-out pairs {record['held out']:.3f}"]
         if record["step"] and "links kept" in record:
-            said.append(f"{record['links kept']:.1f} % of links as the teacher's")
+            said.append(f"{record['links kept']:.1f}% of links match the teacher's")
         if "unrelated linked" in record:
-            said.append(f"{record['unrelated linked']:.1f} % of words linked in unrelated sentences")
+            said.append(f"{record['unrelated linked']:.1f}% of words in unrelated sentences are linked")
         say(f"{when}: {', '.join(said)}.")

@@ -28,7 +28,7 @@ def tune(
         list[str],
         typer.Option(
             metavar="PREFIX",
-            help="A dev set: PREFIX.src, PREFIX.tgt, PREFIX.talp; can be repeated.",
+            help="Dev set: PREFIX.src, PREFIX.tgt and PREFIX.talp; can be repeated.",
             rich_help_panel=_TRIALS,
         ),
     ],
@@ -75,7 +75,7 @@ def tune(
 ) -> None:
     """Find the best layer, method, threshold and null on dev sets.
 
-    It also calibrates link probabilities, on the dev sets mixed with unrelated and half-translated sentences. The
+    Also calibrates the link probabilities, on the dev sets mixed with unrelated and half-translated sentences. The
     results are stored in weft.json.
 
     Example: weft tune --model my-model --dev dev/ro-en --dev dev/ja-en
@@ -86,7 +86,7 @@ def tune(
 
     tunable = Tunable(model, device=device, dtype=dtype, batch_tokens=batch_tokens)
     if output is None and tunable.home is None:
-        raise SettingError(f"{model} is not a local folder; use --output to say where to save the tuned model.")
+        raise SettingError(f"{model} is not a local folder; name a folder for the tuned model with --output.")
     _check_writable(Path(output) if output else tunable.home)
     tuned = tune(
         tunable.load,
@@ -105,21 +105,23 @@ def tune(
         Aligner(tunable.load(best.layer), best.settings).save_pretrained(output)
     _print_line(f"best: {_described(best)}")
     if tuned.errors is None:
-        _print_line("too few links to calibrate probabilities by")
+        _print_line("there are too few links to calibrate the probabilities")
     else:
         errors = tuned.errors
         _print_line(
-            "link probabilities are fitted to the dev sets, mixed with unrelated and half-translated sentences:"
+            "link probabilities were calibrated on the dev sets, mixed with unrelated and half-translated sentences:"
         )
-        _print_line(f"they were off by {errors.before:.3f} on average and are now off by {errors.after:.3f},")
-        _print_line(f"or by {errors.with_unrelated:.3f} where a third of the pairs is unrelated")
+        _print_line(
+            f"average error: {errors.before:.3f} before, {errors.after:.3f} after;"
+            f" {errors.with_unrelated:.3f} if a third of the pairs are unrelated"
+        )
     say(f"stored in {Path(output or str(tunable.home)) / 'weft.json'}")
 
 
 def _check_writable(folder: Path | None) -> None:
     """Better before hours of trying than after."""
     if folder is not None and folder.exists() and not (folder.is_dir() and os.access(folder, os.W_OK)):
-        raise SettingError(f"{folder} is not a folder that can be written to.")
+        raise SettingError(f"{folder} is not a writable folder.")
 
 
 def _print_trial(trial: Trial) -> None:
@@ -172,5 +174,5 @@ def _null(value: str) -> float | None:
 
 def _method(name: str) -> str:
     if name.strip() not in METHODS:
-        raise SettingError(f"`methods` must be some of {', '.join(METHODS)}, got {name!r}.")
+        raise SettingError(f"`methods` must be one or more of {', '.join(METHODS)}, got {name!r}.")
     return name.strip()

@@ -72,39 +72,42 @@ def view(
         list[str] | None,
         typer.Argument(
             metavar="LINKS",
-            help="Links of one or two systems. If INPUT is only the source side, name the target file before them.",
+            help="Links from one or two systems. If INPUT is only the source side, put the target file before them.",
         ),
     ] = None,
     output: OutputOption = "-",
     target: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="The target side, if INPUT is only the source side.", rich_help_panel=TEXT),
+        typer.Option(metavar="FILE", help="Target side, if INPUT is only the source side.", rich_help_panel=TEXT),
     ] = None,
     gold: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Gold links: talp, Pharaoh, NAACL or JSONL.", rich_help_panel=LINKS),
     ] = None,
-    text: Annotated[
-        bool, typer.Option("--text", help="Draw in the terminal; the default without --output.", rich_help_panel=OUTPUT)
-    ] = False,
+    text: Annotated[bool, typer.Option("--text", help="Same as --format text.", rich_help_panel=OUTPUT)] = False,
     format: Annotated[
         ViewFormat | None,
         typer.Option(
-            "--format", help="Output format.", show_default="from the output's name, or text", rich_help_panel=OUTPUT
+            "--format",
+            help="Output format.",
+            show_default="from the name of the output file, or text",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     pair: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="N", help="Show only this pair, counted from 1.", show_default="all", rich_help_panel=TEXT
+            min=1, metavar="N", help="Show only pair N, counting from 1.", show_default="all", rich_help_panel=TEXT
         ),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, metavar="N", help="Show at most N lines.", rich_help_panel=TEXT)] = 5000,
+    limit: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Show at most the first N lines.", rich_help_panel=TEXT)
+    ] = 5000,
     similarity: Annotated[
         bool,
         typer.Option(
             "--similarity",
-            help="Draw the cosine similarities of all words; two models appear side by side.",
+            help="Draw the cosine similarity of every word pair; two models appear side by side.",
             rich_help_panel=OUTPUT,
         ),
     ] = False,
@@ -112,7 +115,7 @@ def view(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Model to align with, instead of or in addition to LINKS; at most two.",
+            help="Model to align with, instead of LINKS or alongside them; can be given twice.",
             show_default="weft-mini",
             rich_help_panel=MODEL,
         ),
@@ -123,11 +126,11 @@ def view(
     threshold: ThresholdOption = None,
     reading: TextOptions = TextOptions(),  # noqa: B008 - it is frozen
     gold_base: Annotated[
-        GoldBase, typer.Option(help="Whether the gold links count words from 0 or 1.", rich_help_panel=LINKS)
+        GoldBase, typer.Option(help="Index of the first word in the gold links.", rich_help_panel=LINKS)
     ] = GoldBase.AUTO,
     system_base: Annotated[
         int,
-        typer.Option(min=0, max=1, metavar="0|1", help="Whether LINKS count words from 0 or 1.", rich_help_panel=LINKS),
+        typer.Option(min=0, max=1, metavar="0|1", help="Index of the first word in LINKS.", rich_help_panel=LINKS),
     ] = 0,
     title: Annotated[
         str, typer.Option(metavar="TEXT", help="Title of the page.", rich_help_panel=OUTPUT)
@@ -135,8 +138,8 @@ def view(
 ) -> None:
     """Show alignments as text, as a web page or as a picture.
 
-    Without LINKS, a model aligns the pairs. The name of the output file sets the format: .html, .svg, .png, .tex or
-    .csv.
+    Without LINKS, a model aligns the pairs. The extension of the output file sets the format: .html, .svg, .png, .tex
+    or .csv.
 
     Example: weft view pairs.txt mine.links theirs.links --gold gold.talp -o page.html
     """
@@ -149,9 +152,9 @@ def view(
     base = None if gold_base is GoldBase.AUTO else int(gold_base)
     comparison = _read(input, target, links, gold, models, lines, reader, base, system_base)
     if not comparison.pairs:
-        raise WeftError(f"there is no pair {pair} in {input}." if pair else f"{input} holds no pairs to show.")
+        raise WeftError(f"there is no pair {pair} in {input}." if pair else f"{input} contains no pairs.")
     if comparison.cut and not pair:
-        say(f"the first {limit:,} lines are shown; use --limit to change that.")
+        say(f"only the first {limit:,} lines are shown; use --limit to change that.")
     if not comparison.systems and not models:
         models = [Model(_DEFAULT_MODEL, None)]
     aligners = [_aligner(chosen, device, method, threshold, reading.languages) for chosen in models]
@@ -177,10 +180,12 @@ def _sides(input: str, target: str | None, links: list[str], reader: PairReader)
 def _format(output: str, format: ViewFormat | None, text: bool, similarity: bool) -> ViewFormat:
     """What was asked for, or what the output's name ends in, or text."""
     if text and format not in (None, ViewFormat.TEXT):
-        raise SettingError(f"--text and --format {format} contradict each other.")
+        raise SettingError(f"--text and --format {format} cannot be combined.")
     wanted = ViewFormat.TEXT if text else format or _format_by_name(output)
     if similarity and wanted not in (ViewFormat.HTML, ViewFormat.SVG, ViewFormat.PNG):
-        raise SettingError("--similarity draws a page or a picture: name an output that ends in .html, .svg or .png.")
+        raise SettingError(
+            "--similarity draws a page or a picture; the name of the output must end in .html, .svg or .png."
+        )
     return wanted
 
 
@@ -191,7 +196,7 @@ def _format_by_name(output: str) -> ViewFormat:
         ending = os.path.splitext(name)[1]
     if ending not in _ENDINGS:
         known = ", ".join(filter(None, _ENDINGS))
-        raise SettingError(f"cannot make {ending}: name an output that ends in {known}, or use --format.")
+        raise SettingError(f"cannot write {ending} files; the name of the output must end in {known}, or use --format.")
     return ViewFormat(_ENDINGS[ending])
 
 
@@ -200,7 +205,7 @@ def _models(
 ) -> list[Model]:
     names = names or ([_DEFAULT_MODEL] if similarity or (layers and not links) else [])
     if len(links or []) + len(names) > 2:
-        raise SettingError("at most two systems can be compared; name fewer LINKS or models.")
+        raise SettingError("at most two systems can be compared; give fewer LINKS or models.")
     if layers and len(layers) > len(names):
         raise SettingError("there are more layers than models; give one --layer per --model, in the same order.")
     return [Model(name, layers[k] if layers and k < len(layers) else None) for k, name in enumerate(names)]
@@ -267,7 +272,7 @@ def _with_models(comparison: Comparison, models: list[Model], aligners: list[Ali
 
 def _write(output: str, comparison: Comparison, format: ViewFormat, title: str) -> None:
     if format in _OF_ONE_PAIR and len(comparison.pairs) > 1:
-        raise SettingError(f"{format} shows one pair; choose it with --pair.")
+        raise SettingError(f"{format} output shows one pair; choose it with --pair.")
     with open_output(output) as write:
         for part in _parts(comparison, format, title, at_terminal=output == "-"):
             write(part if isinstance(part, bytes) else part.encode("utf-8", "backslashreplace"))

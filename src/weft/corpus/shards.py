@@ -121,13 +121,15 @@ class ShardedRun:
     def _continued(self, wanted: Manifest, *, resume: bool) -> Manifest:
         if not (self.folder / MANIFEST).exists():
             if any(path.suffix != ".partial" for path in self.folder.iterdir()):
-                raise WeftError(f"{self.folder} holds files that are not weft's; remove it or choose another `output`.")
+                raise WeftError(
+                    f"{self.folder} contains files that are not weft's; remove it or choose another `output`."
+                )
             wanted.store(self.folder)
             return wanted
         found = Manifest.load(self.folder)
         if not resume:
             raise WeftError(
-                f"{self.folder} holds an unfinished run with {len(found.finished)} of {found.shards} shards. "
+                f"{self.folder} contains an unfinished run with {len(found.finished)} of {found.shards} shards. "
                 "Continue it with `resume`, or remove the folder to start again."
             )
         if differences := list(found.differences(wanted)):

@@ -42,7 +42,7 @@ def sample_pairs(text: Path) -> list[tuple[Words, Words]]:
     """
     pairs = [pair for pair in read_pairs(str(text), on_error=lambda error: None) if pair != NOTHING]
     if not pairs:
-        raise WeftError(f"{text} holds no sentence pair to go by.")
+        raise WeftError(f"{text} contains no sentence pairs to calibrate on.")
     some = pairs[:: max(1, len(pairs) // _MOST_PAIRS)]
     return [(pair.source, pair.target) for pair in some[:_MOST_PAIRS]]
 

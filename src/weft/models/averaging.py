@@ -63,17 +63,17 @@ def average(models: Sequence[str | Path], output: str | Path) -> None:
 
 def _check_output(folder: Path, sources: list[ModelSource]) -> None:
     if folder.exists() and not folder.is_dir():
-        raise SettingError(f"{folder} is not a folder that can be written to.")
+        raise SettingError(f"{folder} is not a writable folder.")
     if folder.exists() and any(folder.samefile(source.local_folder()) for source in sources):
         raise SettingError("`output` must not be one of the models' own folders.")
 
 
 def _check_weights(source: ModelSource) -> None:
     if not _weight_files(source):
-        advice = f"; 'weft model export {source.name} --to torch' makes some" if source.has_graph else ""
+        advice = f"; 'weft model export {source.name} --to torch' creates them" if source.has_graph else ""
         raise WeftError(f"{source.name} has no weights in safetensors that could be averaged{advice}.")
     if not (source.local_folder() / CONFIG_FILE).is_file():
-        raise WeftError(f"{source.name} holds no Hugging Face model: {CONFIG_FILE} is missing.")
+        raise WeftError(f"{source.name} contains no Hugging Face model: {CONFIG_FILE} is missing.")
 
 
 def _check_alike(first: ModelSource, other: ModelSource) -> None:

@@ -60,7 +60,7 @@ def megabytes(folder: Path) -> str:
 def _known(known: KnownEncoder) -> Iterator[tuple[str, object]]:
     """What weft knows of an encoder that has no folder here."""
     yield "name", known.name
-    yield "kind", f"known encoder, not here; its weights come from the hub ({known.hub_name})"
+    yield "kind", f"known encoder, not on this machine; its weights come from the hub ({known.hub_name})"
     yield "encoder", f"{known.model_type}, {known.n_layers} layers"
     yield "layer", known.layer
     yield "vocabulary", known.vocabulary
@@ -70,7 +70,7 @@ def _facts(folder: Path, stored: ModelSettings) -> Iterator[tuple[str, object]]:
     config = read_json_object(folder / CONFIG_FILE) if (folder / CONFIG_FILE).is_file() else {}
     is_graph = has_graph(folder)
     if not is_graph and not config:
-        raise WeftError(f"{folder} holds no model: neither {ONNX_FILE} nor {CONFIG_FILE} is there.")
+        raise WeftError(f"{folder} contains no model: it has neither {ONNX_FILE} nor {CONFIG_FILE}.")
     extraction = stored.extraction
     yield "name", folder.name or folder.resolve().name
     yield "kind", (stored.export or "onnx") if is_graph else "torch"

@@ -91,15 +91,15 @@ def _check(source: Path, output: Path, embedding_bits: int, to: ExportKind) -> N
     if embedding_bits not in EMBEDDING_BITS:
         raise SettingError(f"`embedding_bits` must be 4 or 8, got {embedding_bits}.")
     if is_graph_only(source) and to is not ExportKind.TORCH:
-        raise WeftError(f"{source} already holds an ONNX graph; set `to` to torch to turn it back into weights.")
+        raise WeftError(f"{source} already contains an ONNX graph; set `to` to torch to turn it back into weights.")
     if to is ExportKind.TORCH and not is_graph_only(source):
-        raise WeftError(f"{source} holds no ONNX graph to turn into torch weights, or has them already.")
+        raise WeftError(f"{source} has no ONNX graph to turn into torch weights, or already has torch weights.")
     if not (source / CONFIG_FILE).is_file():
-        raise WeftError(f"{source} holds no Hugging Face model: {CONFIG_FILE} is missing.")
+        raise WeftError(f"{source} contains no Hugging Face model: {CONFIG_FILE} is missing.")
     if not (source / TOKENIZER_FILE).is_file():
         raise WeftError(f"{source} has no {TOKENIZER_FILE}, which the exported model needs.")
     if output.exists() and not output.is_dir():
-        raise SettingError(f"{output} is not a folder that can be written to.")
+        raise SettingError(f"{output} is not a writable folder.")
     if output.exists() and output.samefile(source):
         raise SettingError("`output` must not be the model's own folder.")
 

@@ -88,7 +88,7 @@ def likely_layer(model: str | Path, config: EncoderShape) -> int:
         return known.layer
     layer = two_thirds_up(config.num_hidden_layers)
     logger.warning(
-        "no best layer is known for %s; layer %d of %d is used. 'weft tune' finds a better one on a dev set.",
+        "no best layer is known for %s; layer %d of %d is used. 'weft tune' can find a better one on a dev set.",
         model,
         layer,
         config.num_hidden_layers,

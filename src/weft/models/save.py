@@ -29,7 +29,7 @@ def save_model(folder: Path, encoder: Encoder, settings: ExtractionSettings) -> 
     if encoder.source is None:
         raise SettingError(f"a {type(encoder).__name__} has no model that could be saved.")
     if folder.exists() and not folder.is_dir():
-        raise SettingError(f"{folder} is not a folder that can be written to.")
+        raise SettingError(f"{folder} is not a writable folder.")
     source = Path(encoder.source)
     with writes_explained(folder), files_moved_in(folder) as partial:
         in_place = folder.samefile(source) and not encoder.runs_in_torch

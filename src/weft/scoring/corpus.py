@@ -171,7 +171,7 @@ def score_files(
             if observe:
                 observe(row.pair, truth, links)
     if not len(counts[0]):
-        raise WeftError(f"{display_name(gold)} holds no sentences to score.")
+        raise WeftError(f"{display_name(gold)} contains no sentences to score.")
     signature = _signature(
         len(counts[0]), ignore_possible=ignore_possible, gold_base=truths.base, system_base=system_base
     )

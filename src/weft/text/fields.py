@@ -33,8 +33,8 @@ class PairFields:
     """The names of the fields with the two sentences.
 
     Attributes:
-        source: the field of a JSONL record that holds the source sentence; None looks for `source`, or takes the
-            first language of a `translation` as Hugging Face datasets have it.
+        source: the field of a JSONL record that holds the source sentence, such as `de` or, inside another field,
+            `text.de`; None looks for `source`, or takes the first language of a `translation` as Hugging Face datasets have it.
         target: the field that holds the target sentence; None looks for `target`, or takes the second language.
         columns: the names of the columns of TSV or CSV, among them `source` and `target`; `-` is a column to pass over.
             Without names the first two columns are source and target.
@@ -122,17 +122,29 @@ class PairFields:
 
 
 def _side(record: dict[str, Any], translations: dict[str, Any], name: str) -> str | Words:
-    if name not in record and name not in translations:
+    try:
+        side = translations[name] if name in translations and name not in record else _nested(record, name)
+    except KeyError:
         found = shorten(", ".join(record))
         raise ValueError(
-            f'expected "{name}", found the fields {found}. Choose them with `source_field` and `target_field`.'
-        )
-    side = record[name] if name in record else translations[name]
+            f'expected "{name}", found the fields {found}. Choose two with `source_field` and `target_field`; a field '
+            "inside another is written outer.inner."
+        ) from None
     if isinstance(side, str):
         return side
     if isinstance(side, list) and all(isinstance(word, str) for word in side):
         return tuple(side)
-    raise ValueError(f'expected "{name}" to be a sentence or a list of words, found {shorten(json.dumps(side))}.')
+    raise ValueError(f'expected "{name}" to be a sentence or a list of words, found {shorten(json.dumps(side, ensure_ascii=False))}.')
+
+
+def _nested(record: dict[str, Any], name: str) -> Any:
+    """The value of a field; `text.de` is the field `de` of the object `text`, unless a field has that very name."""
+    if name in record:
+        return record[name]
+    outer, dot, inner = name.partition(".")
+    if not dot or not isinstance(record.get(outer), dict):
+        raise KeyError(name)
+    return _nested(record[outer], inner)
 
 
 class CsvParser:

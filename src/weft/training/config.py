@@ -257,7 +257,7 @@ def _check_objectives(name: str, found: Iterable[str]) -> None:
     from weft.training.objectives import OBJECTIVES  # needs torch, and reads this module
 
     unknown = sorted(set(found) - set(OBJECTIVES))
-    _check(not unknown, name, f"must be some of {', '.join(OBJECTIVES)}, got {', '.join(unknown)}")
+    _check(not unknown, name, f"must be one or more of {', '.join(OBJECTIVES)}, got {', '.join(unknown)}")
 
 
 def known(value: T | None) -> T:

@@ -85,7 +85,7 @@ def train(
 def _check_output(output: Path, *, resume: bool, overwrite: bool) -> None:
     taken = (output / "config.json").exists() or checkpoints.latest(output / "checkpoints") is not None
     if taken and not resume and not overwrite:
-        raise SettingError(f"{output} already holds a model; use `resume` to continue it or `overwrite` to replace it.")
+        raise SettingError(f"{output} already contains a model. Use `resume` to continue or `overwrite` to replace it.")
     if overwrite and not resume:
         shutil.rmtree(output / "checkpoints", ignore_errors=True)
     output.mkdir(parents=True, exist_ok=True)

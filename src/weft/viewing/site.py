@@ -44,7 +44,7 @@ def write_site(folder: Path, models: Sequence[str | Path], runtime: Path | None 
         WeftError: for a folder with other files, a model that browsers cannot run, or without onnxruntime-web.
     """
     if folder.exists() and not (folder / "page.json").is_file() and (not folder.is_dir() or any(folder.iterdir())):
-        raise WeftError(f"{folder} holds other files; name a new folder.")
+        raise WeftError(f"{folder} contains other files; name a new folder.")
     sources = [resolve_model(model).fetched() for model in models]
     names = [source.local_folder().name for source in sources]
     for source in sources:
@@ -71,7 +71,7 @@ def runtime_files(runtime: Path | None) -> list[Path]:
             if all((folder / name).is_file() for name in RUNTIME_FILES):
                 return [folder / name for name in RUNTIME_FILES]
     if runtime:
-        raise WeftError(f"{runtime} does not hold {_RUNTIME}: {', '.join(RUNTIME_FILES)}.")
+        raise WeftError(f"{runtime} does not contain {_RUNTIME}: {', '.join(RUNTIME_FILES)}.")
     raise WeftError(
         f"browsers need {_RUNTIME}, which does not come with weft. "
         f"Run 'npm install {_RUNTIME}' here, or name its folder with --runtime."
@@ -84,7 +84,7 @@ def _source_folder() -> Path:
 
 def _check(source: ModelSource) -> None:
     if not source.has_graph or source.settings.export is not ExportKind.ONNX_INT8:
-        raise WeftError(f"{source.name} has no int8 graph; 'weft model export' makes one.")
+        raise WeftError(f"{source.name} has no int8 graph; 'weft model export' creates one.")
     method = source.settings.extraction.method
     if method not in _METHODS_IN_BROWSER:
         there = ", ".join(_METHODS_IN_BROWSER)

@@ -71,7 +71,7 @@ def test_columns_are_chosen(tmp_path):
     [
         ("Rom\n", ":1: expected at least 2 columns, a word and its label among them, found 1."),
         ("a O\nRom PER\n", ":2: expected O or a label such as B-PER, found 'PER'."),
-        ("\tO\n", ":1: column 1 holds no word."),
+        ("\tO\n", ":1: column 1 contains no word."),
     ],
 )
 def test_bad_lines(tmp_path, text, message):

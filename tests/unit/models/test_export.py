@@ -170,7 +170,7 @@ def test_four_bits_are_a_sixth_of_a_table_of_more_than_65536_words(tmp_path):
         ({}, {"layer": 9}, SettingError, "there is no layer 9"),
         ({}, {"embedding_bits": 3}, SettingError, "must be 4 or 8, got 3"),
         ({"tokenizer.json": None}, {}, WeftError, "has no tokenizer.json"),
-        ({"config.json": None}, {}, WeftError, "holds no Hugging Face model"),
+        ({"config.json": None}, {}, WeftError, "contains no Hugging Face model"),
         ({"weft.json": "{"}, {}, WeftError, "expected a JSON object"),
         ({"model.safetensors": "damaged"}, {"layer": 1}, WeftError, "cannot load the weights"),
     ],
@@ -262,5 +262,5 @@ def test_fixed_ranges_keep_the_states(request, tmp_path, text, kind):
 
 def test_text_without_pairs_is_refused(tmp_path, tiny_bert):
     (tmp_path / "empty.txt").write_text("no separator here\n")
-    with pytest.raises(WeftError, match="holds no sentence pair"):
+    with pytest.raises(WeftError, match="contains no sentence pairs"):
         export_model(tiny_bert, tmp_path / "int8", layer=2, text=tmp_path / "empty.txt")

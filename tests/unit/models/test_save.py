@@ -71,5 +71,5 @@ def test_others_may_read_what_is_saved(tmp_path):
 
 def test_a_file_is_no_place_for_a_model(tiny_bert, tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(SettingError, match="is not a folder that can be written to"):
+    with pytest.raises(SettingError, match="is not a writable folder"):
         Aligner.from_pretrained(tiny_bert, layer=2).save_pretrained(tmp_path / "file")

@@ -77,7 +77,7 @@ def test_what_was_run_is_saved_and_can_be_run_again(tmp_path):
     [
         (
             {"objectives": ["tlm", "magic"]},
-            "`objectives` must be some of mlm, tlm, so, psi, co, teacher, unrelated, gold, got magic",
+            "`objectives` must be one or more of mlm, tlm, so, psi, co, teacher, unrelated, gold, got magic",
         ),
         ({"objectives": []}, "`objectives` must name at least one"),
         ({"corpora": []}, "`corpora` must name at least one"),

@@ -202,7 +202,7 @@ def test_two_processes_learn_what_one_does(toy, tmp_path, one_thread):
 
 
 def test_an_output_folder_with_a_model_is_not_overwritten_by_accident(toy, stages):
-    with pytest.raises(SettingError, match="already holds a model; use `resume` to continue it or `overwrite`"):
+    with pytest.raises(SettingError, match=r"already contains a model\. Use `resume` to continue or `overwrite`"):
         train(config_of(toy, stages[0] / "tlm"))
 
 

@@ -27,7 +27,7 @@ def test_accelerate_launches_training(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stderr.count("weft: the model is in model.") == 1
+    assert done.stderr.count("weft: saved the model to model.") == 1
     steps = [json.loads(line)["step"] for line in (tmp_path / "model" / "metrics.jsonl").read_text().splitlines()]
     assert len(steps) == len(set(steps))
     assert json.loads((tmp_path / "model" / "training.json").read_text())["max_steps"] == 2

@@ -149,7 +149,7 @@ def _paired(
 ) -> Iterator[tuple[DocumentSegment, str]]:
     if translation is None:
         if all(segment.translation is None for segment in segments):
-            raise FormatError(name, None, "this holds no translation; name the file that does.")
+            raise FormatError(name, None, "this file contains no translation; also name the file that does.")
         return ((segment, segment.translation or "") for segment in segments)
     texts = [segment for segment in segments if segment.attribute is None]
     if len(translation) == len(texts):

@@ -63,7 +63,7 @@ class UsfmDocument:
         self._newline = "\r\n" if "\r\n" in text else "\n"
         self._text = text.replace("\r\n", "\n")
         if not _MARKER.search(self._text):
-            raise FormatError(name, None, "this holds no USFM markers, such as \\id or \\v.")
+            raise FormatError(name, None, "this file contains no USFM markers, such as \\id or \\v.")
         self._notes: list[_Note] = []
         found = [(region, self._read(*region)) for region in _regions(self._text)]
         self._regions = [region for region, markup in found if markup.text.strip()]

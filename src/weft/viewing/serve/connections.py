@@ -56,7 +56,7 @@ class Connection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """What is no HTTP is answered as everything else is."""
-        self._refuse(400, "this is no HTTP request.")
+        self._refuse(400, "this is not an HTTP request.")
 
     def _refuse(self, status: int, sentence: str) -> None:
         body = json.dumps({"detail": sentence})

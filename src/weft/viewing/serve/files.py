@@ -28,9 +28,9 @@ LARGEST_FILES = 64_000_000
 FILE_ROUTES = ("/api/files/read", "/api/files/write", "/api/projects")
 
 REFUSALS: dict[int | str, dict[str, object]] = {
-    400: {"model": Problem, "description": "The body is no JSON, or the host is not this server."},
+    400: {"model": Problem, "description": "The body is not JSON, or the host is not this server."},
     413: {"model": Problem, "description": "The body is larger than the limit."},
-    422: {"model": Problem, "description": "A field makes no sense, or a file cannot be read."},
+    422: {"model": Problem, "description": "A field is invalid, or a file cannot be read."},
     507: {"model": Problem, "description": "The disk is full or broken; nothing was changed."},
 }
 PLAIN_TEXT: dict[int | str, dict[str, object]] = {**REFUSALS, 200: {"content": {"text/plain": {}}}}
@@ -44,7 +44,7 @@ WireLink = Annotated[
 class FileIn(Strict):
     """A file as the browser has it."""
 
-    name: Annotated[Text, Field(max_length=300, description="What messages call it; it is never opened as a path.")]
+    name: Annotated[Text, Field(max_length=300, description="Name used in messages; never opened as a path.")]
     content: Annotated[str, Field(description="Its bytes in base64, compressed or not.")]
 
 
@@ -132,7 +132,7 @@ def _on_disk(files: Sequence[FileIn]) -> Iterator[list[NamedCopy]]:
             try:
                 path.write_bytes(base64.b64decode(file.content, validate=True))
             except ValueError as error:
-                raise SettingError(f"{file.name[:80]}: the content is no base64.") from error
+                raise SettingError(f"{file.name[:80]}: the content is not base64.") from error
             copies.append(NamedCopy(file.name, str(path)))
         yield copies
 

@@ -107,7 +107,7 @@ def _add_annotating(app: FastAPI, project: Callable[[str], Project]) -> None:
 
     @app.put(
         "/api/projects/{name}/pairs/{number}",
-        summary="Say something about a pair",
+        summary="Annotate a pair",
         tags=["projects"],
         responses=_CONFLICT,
     )
@@ -134,7 +134,7 @@ def _add_results(app: FastAPI, project: Callable[[str], Project]) -> None:
     """What comes of it: agreement and gold."""
 
     @app.get(
-        "/api/projects/{name}/agreement", summary="How far two annotators agree", tags=["projects"], responses=REFUSALS
+        "/api/projects/{name}/agreement", summary="How well two annotators agree", tags=["projects"], responses=REFUSALS
     )
     def agreement(name: str, first: str, second: str) -> dict[str, Any]:
         return _agreement(project(name), first, second)
@@ -158,7 +158,7 @@ def _explain(app: FastAPI) -> None:
 
     @app.exception_handler(OSError)
     async def broken(request: Request, error: OSError) -> Response:
-        return JSONResponse({"detail": f"the server could not write this down: {error.strerror}."}, 507)
+        return JSONResponse({"detail": f"the server could not save this: {error.strerror}."}, 507)
 
 
 def _about(name: str, project: Project) -> dict[str, Any]:

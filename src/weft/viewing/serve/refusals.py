@@ -16,11 +16,11 @@ from weft.viewing.serve.requests import Problem
 logger = logging.getLogger(__name__)
 
 PROBLEMS: dict[int | str, dict[str, object]] = {
-    400: {"model": Problem, "description": "The body is no JSON, or the host is not this server."},
-    401: {"model": Problem, "description": "The server wants a token."},
+    400: {"model": Problem, "description": "The body is not JSON, or the host is not this server."},
+    401: {"model": Problem, "description": "The server requires a token."},
     413: {"model": Problem, "description": "The body is larger than the limit."},
     415: {"model": Problem, "description": "The body was not sent as application/json."},
-    422: {"model": Problem, "description": "A field makes no sense or has no effect, or a limit is exceeded."},
+    422: {"model": Problem, "description": "A field is invalid or has no effect, or a limit is exceeded."},
     503: {"model": Problem, "description": "Too many requests wait already, or it took too long; try again."},
 }
 
@@ -32,7 +32,7 @@ def explain_errors(app: FastAPI, queue: FairQueue) -> None:
     async def invalid(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         if first["type"] == "json_invalid":
-            return problem(400, "the body is no JSON.")
+            return problem(400, "the body is not JSON.")
         place = ".".join(str(part) for part in first["loc"] if part not in _UNSAID)
         message = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
         parts = [part for part in first["loc"] if isinstance(part, int)] if "pairs" in first["loc"] else []

@@ -58,7 +58,7 @@ def serve(
     """
     root = checked_root_path(root_path)
     if token is not None and not token.strip():
-        raise SettingError("`token` is empty; leave it out to let everybody in.")
+        raise SettingError("`token` is empty; leave it out if no token is needed.")
     aligners = load_models(models, layers, device)
     if not any(aligner.encoder.runs_in_torch for aligner in aligners.values()):
         os.environ.setdefault(_NO_TORCH, "1")
@@ -66,8 +66,8 @@ def serve(
         address, bound = listener.getsockname()[:2]
         if not is_loopback(address) and token is None:
             say(
-                f"{host} can be reached from other machines, and there is no password: anybody who can reach it can "
-                "use it. Leave --host out to keep it to yourself, or set one with --token."
+                f"{host} can be reached from other machines, and no token is set: anyone who can reach it can use it. "
+                "Leave out --host to keep it private, or set a token with --token."
             )
         app = create_app(
             aligners,

@@ -117,7 +117,7 @@ def _add_aligning(
 
     if documents is not None:
 
-        @post("/api/texts", summary="Align two texts of which nobody has said which sentences belong together")
+        @post("/api/texts", summary="Align two texts whose sentences are not paired yet")
         async def texts(request: TextsRequest, connection: Request) -> TextsResponse:
             name, aligner = _chosen(shelf, request.model)
             check_texts(request, limits)

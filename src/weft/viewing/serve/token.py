@@ -45,7 +45,7 @@ class Token:
         elif scope["method"] == "GET" and b"text/html" in dict(scope["headers"]).get(b"accept", b""):
             await self._ask(send)
         else:
-            sentence = "this server wants a token: send the header 'Authorization: Bearer TOKEN'."
+            sentence = "this server requires a token: send the header 'Authorization: Bearer TOKEN'."
             await answer(send, 401, sentence, headers=[(b"www-authenticate", b'Bearer realm="weft"')])
 
     def _may_pass(self, scope: Scope) -> bool:

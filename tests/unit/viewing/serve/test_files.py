@@ -59,6 +59,6 @@ def test_jsonl_comes_back_with_scores(client):
 
 def test_bad_requests_are_refused_with_a_sentence(client):
     assert client.post("/api/files/read", json={"files": [{"name": "x", "content": "%%%"}]}).json()["detail"] == (
-        "x: the content is no base64."
+        "x: the content is not base64."
     )
     assert client.post("/api/files/write", json={"format": "auto", "pairs": []}).status_code in (200, 422)

@@ -125,7 +125,7 @@ def test_a_full_disk_is_a_sentence_and_nothing_is_kept(client, project, monkeypa
         refused = say(client, project, 0, [1, 1])
     assert (refused.status_code, refused.json()["detail"]) == (
         507,
-        "the server could not write this down: No space left on device.",
+        "the server could not save this: No space left on device.",
     )
     monkeypatch.undo()
     assert client.get(project, params={"annotator": "Ann"}).json()["said"]["0"]["links"] == [[0, 0, None, True]]

@@ -160,7 +160,7 @@ def test_half_a_character_is_refused_wherever_it_stands(client, request_):
 @pytest.mark.parametrize(
     ("body", "kind", "status", "sentence"),
     [
-        (b"{", "application/json", 400, "the body is no JSON."),
+        (b"{", "application/json", 400, "the body is not JSON."),
         (b"\xff", "application/json", 400, "There was an error parsing the body"),
         (b'{"source": "a", "target": "b"}', "application/x-www-form-urlencoded", 415,
          "send the body as JSON, not as application/x-www-form-urlencoded: add the header "
