@@ -34,7 +34,8 @@ class PairFields:
 
     Attributes:
         source: the field of a JSONL record that holds the source sentence, such as `de` or, inside another field,
-            `text.de`; None looks for `source`, or takes the first language of a `translation` as Hugging Face datasets have it.
+            `text.de`; None looks for `source`, or takes the first language of a `translation` as Hugging Face datasets
+            have it.
         target: the field that holds the target sentence; None looks for `target`, or takes the second language.
         columns: the names of the columns of TSV or CSV, among them `source` and `target`; `-` is a column to pass over.
             Without names the first two columns are source and target.

@@ -78,6 +78,7 @@ def test_what_is_wrong_is_said_before_a_model_is_loaded(tmp_path, pairs, monkeyp
         ({"engine": "ray", "output": print}, SettingError, "reads and writes files"),
         ({"shards": 2, "output": print}, SettingError, "from file to file"),
         ({"output_format": "xml"}, ValueError, "xml"),
+        ({"output": pairs}, SettingError, "both input and output"),
     ]
     for options, kind, message in cases:
         with pytest.raises(kind, match=message):

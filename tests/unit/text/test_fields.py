@@ -33,6 +33,8 @@ def write(tmp_path):
         ({"translation": {"de": "das ist gut", "en": "that is good"}}, (None, None)),
         ({"translation": {"en": "that is good", "fr": "c'est bon", "de": "das ist gut"}}, ("de", "en")),
         ({"source": "das ist gut", "target": "that is good", "translation": "no"}, (None, None)),
+        ({"text": {"de-DE": "das ist gut", "more": {"en": "that is good"}}}, ("text.de-DE", "text.more.en")),
+        ({"text.de": "das ist gut", "text": {"de": "no", "en": "that is good"}}, ("text.de", "text.en")),
     ],
 )
 def test_sentences_are_found_under_any_name(write, record, fields):
@@ -46,10 +48,12 @@ def test_sentences_are_found_under_any_name(write, record, fields):
         (
             {"de": "a", "en": "b"},
             (),
-            r'expected "source", found the fields \'de, en\'\. Choose them with `source_field`',
+            r'expected "source", found the fields \'de, en\'\. Choose two with `source_field`',
         ),
         ({"de": "a", "en": "b"}, ("de", "fr"), 'expected "fr", found'),
         ({"source": "a"}, (), 'expected "target"'),
+        ({"text": {"de": "a"}}, ("text.de", "text.en"), r'expected "text.en", found the fields \'text\'.* outer\.inner'),
+        ({"text": "a"}, ("text.de", "text.en"), 'expected "text.de"'),
         ({"source": None, "target": "b"}, (), 'expected "source" to be a sentence or a list of words, found'),
         ({"translation": {"de": "a", "en": "b", "fr": "c"}}, (), "contains the languages de, en, fr; choose two"),
         ({"translation": "a"}, (), 'expected "source"'),
