@@ -8,6 +8,7 @@ import { exportMenu } from "./export.js";
 import { Grouping } from "./grouping.js";
 import { listenToKeys, showKeys } from "./keys.js";
 import { drawLines, wordAt } from "./lines.js";
+import { Linking } from "./linking.js";
 import { drawMatrix } from "./matrix.js";
 import { Opening } from "./opening.js";
 import { marksOf, percent } from "./pair.js";
@@ -16,7 +17,7 @@ import { Selection } from "./selection.js";
 import { Settings } from "./settings.js";
 import { Settling } from "./settling.js";
 import { totalsOf } from "./totals.js";
-import { Work, blankPair, cycled, linkedAs, suggested, toggled } from "./work.js";
+import { Work, blankPair, cycled, suggested } from "./work.js";
 
 const at = (id) => document.getElementById(id);
 const PAUSE = 160;
@@ -38,7 +39,8 @@ const app = {
   attempt,
 };
 app.aligning = new Aligning(app);
-app.grouping = new Grouping(app, linkChosen);
+app.grouping = new Grouping(app);
+app.linking = new Linking(app);
 app.settling = new Settling(app);
 app.opening = new Opening(app);
 app.panel = new DeskPanel(at("desk"), app.queue, { go: goTo, changed: showState });
@@ -120,9 +122,9 @@ function listen() {
     ...Object.fromEntries(Object.entries(STATE_KEYS).map(([state, key]) => [key, () => mark(state)])),
     c: () => many() && at("comment").focus(),
     v: () => document.querySelector('#views button[aria-pressed="false"]').click(),
-    ...{ 1: () => linkAs("sure"), 2: () => linkAs("possible"), 0: () => linkAs("none") },
+    ...{ 1: () => app.linking.linkAs("sure"), 2: () => app.linking.linkAs("possible"), 0: () => app.linking.linkAs("none") },
     ...{ q: () => app.settling.take("first"), e: () => app.settling.take("second") },
-    Enter: () => linkChosen(),
+    Enter: () => app.linking.linkChosen(),
     Escape: () => (app.grouping.turn(false), tell("Nothing is chosen.")),
   });
   new ResizeObserver(() => drawIfWider()).observe(at("canvas"));
@@ -214,7 +216,7 @@ function draw() {
   const marks = marksOf(pair);
   const options = {
     say: tell,
-    onWord: chooseWord,
+    onWord: (...chosen) => app.linking.choose(...chosen),
     onLink: (i, j) => edit(cycled(app.work.pair.links, i, j)),
     onCell: (i, j) => edit(cycled(app.work.pair.links, i, j), [i, j]),
   };
@@ -281,36 +283,6 @@ function showState() {
   }
   at("totals").replaceChildren(...totalsOf(work));
   app.panel.show(work);
-}
-
-function chooseWord(side, k, { add = app.grouping.on } = {}) {
-  const both = app.selection.source.size && app.selection.target.size;
-  const cells = !add && both ? app.selection.cells : app.selection.choose(side, k, add);
-  app.grouping.show();
-  if (!cells) return tell(app.selection.said(app.work.pair, app.grouping.on ? "Link" : "Enter"));
-  app.selection.clear();
-  edit(toggled(app.work.pair.links, cells));
-}
-
-function linkChosen() {
-  const { cells } = app.selection;
-  if (!cells.length) return false;
-  app.selection.clear();
-  edit(toggled(app.work.pair.links, cells));
-}
-
-// The chosen group, the cell under the cursor, or all links of the word that has the focus.
-function linkAs(kind) {
-  const { links } = app.work.pair;
-  let { cells } = app.selection;
-  const cell = at("canvas").firstChild?.cell?.();
-  const word = document.activeElement?.closest("#canvas .word");
-  if (!cells.length && cell) cells = [cell];
-  else if (!cells.length && word)
-    cells = links.filter((link) => link[word.dataset.side === "source" ? 0 : 1] === Number(word.dataset.k));
-  if (!cells.length) return false;
-  app.selection.clear();
-  edit(linkedAs(links, cells, kind));
 }
 
 function edit(links, cell = null) {

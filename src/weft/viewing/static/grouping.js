@@ -4,29 +4,29 @@ import { wordAt } from "./lines.js";
 const at = (id) => document.getElementById(id);
 
 export class Grouping {
-  constructor({ selection, tell }, linkChosen) {
-    Object.assign(this, { selection, tell, linkChosen, on: false });
+  constructor(app) {
+    Object.assign(this, { app, on: false });
     at("group").addEventListener("click", () => this.turn(!this.on));
     at("link-group").addEventListener("click", () => this.link());
   }
 
   // The button goes away; a word of the group gets the focus, and the status line says what it is linked with.
   link() {
-    const [first] = this.selection.source;
-    this.linkChosen();
+    const [first] = this.app.selection.source;
+    this.app.linking.linkChosen();
     this.turn(false);
     wordAt(at("canvas"), "source", first)?.focus();
   }
 
   turn(on) {
     this.on = on;
-    this.selection.clear();
-    this.tell(on ? "Choose words in both sentences, then press Link." : "");
+    this.app.selection.clear();
+    this.app.tell(on ? "Choose words in both sentences, then press Link." : "");
     this.show();
   }
 
   show() {
-    const { source, target, cells } = this.selection;
+    const { source, target, cells } = this.app.selection;
     at("group").setAttribute("aria-pressed", String(this.on));
     at("link-group").parentElement.hidden = !this.on;
     at("link-group").disabled = !cells.length;
