@@ -163,3 +163,22 @@ def test_a_missing_extra_is_named(toy, tmp_path, missing):
     done = subprocess.run(command, cwd=toy, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"weft: Training needs an optional part of weft: {install_command('torch')}.\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["missing", "--output", "new"], "weft: missing: No such file or directory.\n"),
+        (["pairs", "--output", "new", "--dev", "missing"], "weft: missing.src: No such file or directory.\n"),
+        (["pairs", "--output", "old"], "weft: old already contains a model. Use --resume to continue or --overwrite"),
+    ],
+)
+def test_mistakes_are_said_before_torch_is_loaded(tmp_path, options, sentence):
+    (tmp_path / "pairs").write_text("das ist gut ||| that is good\n")
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "config.json").write_text("{}")
+    program = "import sys; sys.modules['torch'] = None; from weft.cli.main import main; main()"
+    command = [sys.executable, "-c", program, "train", *options]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stderr.startswith(sentence)
+    assert done.returncode in (1, 2)

@@ -182,9 +182,11 @@ def train(
         "seed": seed,
     }
     try:
-        from weft.training.loop import train as run
-
         settings = _settings(config, given)
+        from weft.training.files import check_files
+
+        check_files(settings, resume=resume, overwrite=overwrite)
+        from weft.training.loop import train as run
     except ModuleNotFoundError as error:
         raise MissingExtraError("torch", "Training") from error
     with _progress() as report:

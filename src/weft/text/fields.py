@@ -135,7 +135,9 @@ def _side(record: dict[str, Any], translations: dict[str, Any], name: str) -> st
         return side
     if isinstance(side, list) and all(isinstance(word, str) for word in side):
         return tuple(side)
-    raise ValueError(f'expected "{name}" to be a sentence or a list of words, found {shorten(json.dumps(side, ensure_ascii=False))}.')
+    raise ValueError(
+        f'expected "{name}" to be a sentence or a list of words, found {shorten(json.dumps(side, ensure_ascii=False))}.'
+    )
 
 
 def _nested(record: dict[str, Any], name: str) -> Any:

@@ -254,9 +254,12 @@ def _check(right: bool, name: str, message: str) -> None:
 
 
 def _check_objectives(name: str, found: Iterable[str]) -> None:
+    found = set(found)
+    if not found:
+        return
     from weft.training.objectives import OBJECTIVES  # needs torch, and reads this module
 
-    unknown = sorted(set(found) - set(OBJECTIVES))
+    unknown = sorted(found - set(OBJECTIVES))
     _check(not unknown, name, f"must be one or more of {', '.join(OBJECTIVES)}, got {', '.join(unknown)}")
 
 

@@ -26,6 +26,7 @@ from weft.training.config import TrainingConfig, known
 from weft.training.corpus import PackedCorpus, Packing, pack, packing_key
 from weft.training.defaults import epochs_by_size, settled
 from weft.training.evaluate import LiveEncoder, dev_aers, held_out_losses
+from weft.training.files import check_files
 from weft.training.metrics import Metrics, Report, Totals
 from weft.training.model import tokenizer_content, vocabulary_of
 from weft.training.objectives import OBJECTIVES, Losses, needs
@@ -70,8 +71,10 @@ def train(
     """
     config, chosen = settled(config)
     output = Path(config.output)
-    _check_output(output, resume=resume, overwrite=overwrite)
-    dev_sets = [DevSet.read(prefix) for prefix in config.dev]
+    dev_sets = check_files(config, resume=resume, overwrite=overwrite)
+    if overwrite and not resume:
+        shutil.rmtree(output / "checkpoints", ignore_errors=True)
+    output.mkdir(parents=True, exist_ok=True)
     run = TrainingRun(config, dev_sets, report, say)
     if chosen:
         run.say(chosen)
@@ -80,15 +83,6 @@ def train(
     except torch.OutOfMemoryError as error:
         message = f"out of memory: lower `batch_tokens` (now {tokens_at_once(config):,}) or `max_subwords`."
         raise WeftError(message) from error
-
-
-def _check_output(output: Path, *, resume: bool, overwrite: bool) -> None:
-    taken = (output / "config.json").exists() or checkpoints.latest(output / "checkpoints") is not None
-    if taken and not resume and not overwrite:
-        raise SettingError(f"{output} already contains a model. Use `resume` to continue or `overwrite` to replace it.")
-    if overwrite and not resume:
-        shutil.rmtree(output / "checkpoints", ignore_errors=True)
-    output.mkdir(parents=True, exist_ok=True)
 
 
 def _check_same(config: TrainingConfig, path: Path) -> None:

@@ -124,7 +124,9 @@ class AlignedPair(BaseModel):
     score: Annotated[float | None, Field(description="How well the whole pair is linked, from 0 to 1.")] = None
     unknown: Annotated[
         int | None,
-        Field(description="Words that the model cannot read, if they are over a third of a side; scores are lower then."),
+        Field(
+            description="Words that the model cannot read, if they are over a third of a side; scores are lower then."
+        ),
     ] = None
     source_offsets: Annotated[
         list[tuple[int, int]] | None, Field(description="With `raw`: where each word stands in the text.")
