@@ -210,3 +210,12 @@ def test_the_example_documents(weft, tmp_path):
         sources = weft("project", str(folder / name), "--segments").stdout.splitlines()
         assert len(segments) == len(sources) > 2, name
         assert all(line.endswith("a part that is not contiguous") for line in report.read_text().splitlines()), name
+
+
+@pytest.mark.parametrize("name", ["out.pdf", "out.odt", "out.html"])
+def test_a_word_document_gets_no_other_name(weft, tmp_path, name):
+    folder = Path(__file__).parents[2] / "examples" / "documents"
+    done = weft("project", folder / "letter.docx", folder / "letter.de.txt", "-o", name, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "the output must be a .docx document too" in done.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -97,6 +97,8 @@ def _parse(text: str, labelled: str, unit: Unit, segmenters: tuple[Segmenter, Se
     source, target = (side_of(record, name, cut) for name, cut in zip(_SIDES, segmenters, strict=True))
     labels, other = (source, target) if labelled == "source" else (target, source)
     given = record.get(f"{labelled}_spans", record.get("spans"))
+    if given is None:
+        raise ValueError('expected a field "spans" with a list of [start, end, label], found none.')
     if not isinstance(given, list):
         raise ValueError(f'expected "spans" to be a list of [start, end, label], found {_shown(given)}.')
     spans = tuple(_span(item, labels, unit) for item in given)

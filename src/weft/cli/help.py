@@ -80,11 +80,7 @@ def _refuse_overwriting(given: dict[str, Any]) -> None:
     """No command may write over a file that it reads, whichever options name the two."""
     values = {name: value if isinstance(value, list | tuple) else [value] for name, value in given.items()}
     inputs = [
-        path
-        for name, paths in values.items()
-        if name not in _OUTPUTS
-        for path in paths
-        if isinstance(path, str | Path)
+        path for name, paths in values.items() if name not in _OUTPUTS for path in paths if isinstance(path, str | Path)
     ]
     for output in (given[name] for name in _OUTPUTS if isinstance(given.get(name), str | Path)):
         refuse_overwriting(output, inputs)

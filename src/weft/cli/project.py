@@ -245,8 +245,11 @@ def _project_document(
     from weft.applications.linked import link_source
 
     languages = Languages(*codes)
-    if is_document(output) and _kind(output) != _kind(path):
-        raise SettingError(f"the output must be a {_kind(path)} document too, but {output} ends in {_kind(output)}.")
+    if _kind(output) != _kind(path) and (is_document(output) or _kind(output) == ".pdf" or _kind(path) == ".docx"):
+        if on_screen(output):
+            raise SettingError("a terminal cannot show a Word document; name a file with --output.")
+        if splitext(output)[1]:
+            raise SettingError(f"the output must be a {_kind(path)} document too, but {output} ends in {_kind(output)}.")
     document = read_document(path, languages)
     links, base, aligning = links_from
     with ExitStack() as stack:

@@ -65,7 +65,7 @@ PAIR = {"source": "ab", "target": "x"}
     [
         ("", "the line is blank; expected a JSON object."),
         ("[]", "expected a JSON object, found '[]'."),
-        (PAIR, "expected \"spans\" to be a list of [start, end, label], found 'null'."),
+        (PAIR, 'expected a field "spans" with a list of [start, end, label], found none.'),
         (PAIR | {"spans": [3]}, "expected a span [start, end, label] or {\"start\": …}, found '3'."),
         (PAIR | {"spans": [[0, 3, "A"]]}, "the span '[0, 3, \"A\"]' does not lie within the 2 characters of its side."),
         (PAIR | {"spans": [[True, 1, "A"]]}, "does not lie within the 2 characters of its side."),
