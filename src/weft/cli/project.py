@@ -249,7 +249,9 @@ def _project_document(
         if on_screen(output):
             raise SettingError("a terminal cannot show a Word document; name a file with --output.")
         if splitext(output)[1]:
-            raise SettingError(f"the output must be a {_kind(path)} document too, but {output} ends in {_kind(output)}.")
+            raise SettingError(
+                f"the output must be a {_kind(path)} document too, but {output} ends in {_kind(output)}."
+            )
     document = read_document(path, languages)
     links, base, aligning = links_from
     with ExitStack() as stack:
