@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import Field
 
@@ -145,7 +145,11 @@ def _add_results(app: FastAPI, project: Callable[[str], Project]) -> None:
         tags=["projects"],
         responses=PLAIN_TEXT,
     )
-    def export(name: str, format: LinkFormat, who: str = "") -> PlainTextResponse:
+    def export(
+        name: str,
+        format: LinkFormat,
+        who: Annotated[str, Query(description="An annotator; the gold of the project if left out.")] = "",
+    ) -> PlainTextResponse:
         here = project(name)
         here.checkpoint()
         return PlainTextResponse("".join(_exported(here, who, format)))
@@ -204,7 +208,7 @@ def _sent(said: Annotation) -> dict[str, Any]:
 
 
 def _agreement(project: Project, first: str, second: str) -> dict[str, Any]:
-    names = [annotator_name(name, project.annotations) for name in (first, second)]
+    names = [_somebody(project, name) for name in (first, second)]
     numbers = finished_by_both(project, *names)
     found = agreement_of(project, *names)
     worst = found.disagreements
@@ -232,10 +236,18 @@ def _agreement(project: Project, first: str, second: str) -> dict[str, Any]:
     }
 
 
+def _somebody(project: Project, name: str) -> str:
+    """The name of somebody who annotated; a misspelt one must not look like an annotator who agrees in everything."""
+    known = annotator_name(name, project.annotations)
+    if known not in project.annotations:
+        raise SettingError(f"nobody called {name!r} annotated this project.")
+    return known
+
+
 def _exported(project: Project, who: str, format: LinkFormat) -> Sequence[str]:
     """One alignment for each line of the file that the project was made of; empty where there is none."""
     if who:
-        said = project.annotations.get(annotator_name(who, project.annotations), {})
+        said = project.annotations[_somebody(project, who)]
         found = {number: each.alignment for number, each in said.items()}
     else:
         found = dict(project.confirmed)

@@ -111,6 +111,9 @@ def test_agreement_settling_and_export(client, project):
     assert gold.text == "\n\n0-1\n"
     say(client, project, 0, [0, 0], [1, 1, None, False], annotator="adjudicated")
     assert client.get(f"{project}/export", params={"format": "talp"}).text == "0-0 1p1\n\n0-1\n"
+    for path, asked in (("agreement", {"first": "Ann", "second": "Bne"}), ("export", {"format": "talp", "who": "Bne"})):
+        refused = client.get(f"{project}/{path}", params=asked)
+        assert (refused.status_code, refused.json()["detail"]) == (422, "nobody called 'Bne' annotated this project.")
     ben = client.get(f"{project}/export", params={"format": "naacl", "who": "Ben"}).text
     assert ben == "1 1 1 S\n2 0 0\n3 1 2 S\n"
 
