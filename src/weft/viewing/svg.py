@@ -12,7 +12,7 @@ _SIZE = 20
 _GAP = 14
 _EDGE = 24
 _PAPER, _INK, _SOFT = "#ffffff", "#1d2126", "#646a73"
-_FONT = "Charter, Georgia, 'Noto Serif', 'Liberation Serif', 'Noto Serif CJK SC', serif"
+_FONT = "Charter, Georgia, 'Noto Serif', 'Liberation Serif', 'DejaVu Serif', 'Noto Serif CJK SC', serif"
 
 # Colour and dash, as on the page: told apart with any kind of colour vision.
 STYLES: dict[Kind, tuple[str, str]] = {
