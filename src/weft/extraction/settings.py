@@ -46,7 +46,7 @@ class ExtractionSettings:
             raise SettingError(
                 f"`null` must be a number from -{LARGEST_NULL:,} to {LARGEST_NULL:,}, or off, got {self.null}."
             )
-        if self.method not in METHODS:
+        if not isinstance(self.method, str) or self.method not in METHODS:
             raise SettingError(unknown_method(self.method))
         for name, kind in (("cost", Cost), ("symmetrize", Symmetrization)):
             object.__setattr__(self, name, chosen(name, kind, getattr(self, name)))

@@ -30,9 +30,10 @@ _RANGES = {
     **dict.fromkeys(("batch_size", "batch_tokens", "max_subwords", "max_steps", "patience"), _ONE_OR_MORE),
     **dict.fromkeys(("log_every", "eval_every", "save_every"), _ONE_OR_MORE),
     **dict.fromkeys(("learning_rate", "epochs", "temperature", "clip", "minutes"), _POSITIVE),
-    **dict.fromkeys(("beta", "weight_decay", "layer", "seed", "workers", "extend_vocabulary"), _NOT_NEGATIVE),
+    **dict.fromkeys(("beta", "weight_decay", "layer", "workers", "extend_vocabulary"), _NOT_NEGATIVE),
     **dict.fromkeys(("warmup", "dropout", "held_out"), _UNDER_ONE),
     "changed": _SHARE,
+    "seed": (lambda value: 0 <= value < 1 << 63, "at least 0 and under 2 to the power of 63"),
     "null": (lambda value: True, "a finite number"),
 }
 T = TypeVar("T")

@@ -64,6 +64,7 @@ def test_a_null_stays_with_another_method_and_goes_with_off():
             {"method": "magic"},
             "`method` must be one of softmax, entmax, geometric, ot, argmax, itermax, match, got 'magic'",
         ),
+        ({"method": ["softmax"]}, "`method` must be one of softmax"),
         ({"null": float("nan")}, "`null` must be a number from -1,000,000 to 1,000,000, or off, got nan"),
         ({"null": float("inf")}, "`null` must be a number from -1,000,000 to 1,000,000, or off, got inf"),
         ({"null": 2e6}, "`null` must be a number from -1,000,000 to 1,000,000, or off, got 2000000.0"),

@@ -82,6 +82,7 @@ def test_what_was_run_is_saved_and_can_be_run_again(tmp_path):
         ({"objectives": []}, "`objectives` must name at least one"),
         ({"corpora": []}, "`corpora` must name at least one"),
         ({"batch_size": 0}, "`batch_size` must be at least 1, got 0"),
+        ({"seed": 10**19}, "`seed` must be at least 0 and under 2 to the power of 63"),
         ({"learning_rate": 0}, "`learning_rate` must be above 0"),
         ({"warmup": 1}, "`warmup` must be at least 0 and under 1"),
         ({"precision": "int4"}, "`precision` must be no, bf16 or fp16"),
