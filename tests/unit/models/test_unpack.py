@@ -91,7 +91,7 @@ def test_a_folder_with_weights_is_used_as_it_is(tiny_bert):
 def test_what_cannot_be_unpacked_is_said(tiny_bert, tiny_onnx, tmp_path):
     with pytest.raises(WeftError, match=r"has no config\.json"):
         unpack_model(tiny_onnx, tmp_path / "out")
-    with pytest.raises(WeftError, match="or has them already"):
+    with pytest.raises(WeftError, match="or already has torch weights"):
         export_model(tiny_bert, tmp_path / "out", to=ExportKind.TORCH)
     export_model(tiny_bert, tmp_path / "graph", layer=2)
     with pytest.raises(WeftError, match="to turn it back into weights"):
