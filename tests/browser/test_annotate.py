@@ -159,6 +159,7 @@ def test_filters_order_list_and_guidelines(sit_down):
     page.get_by_role("button", name="Doubtful").click()
     page.get_by_label("Which pairs").select_option("doubtful")
     page.get_by_text("List of pairs").click()
+    page.wait_for_selector(".pairlist li")  # browsers tell of what was opened a little later
     assert page.locator(".pairlist li").count() == 1
     page.get_by_role("button", name="Next pair").click()
     assert page.locator("#place").inner_text() == "1 of 10"
@@ -185,6 +186,7 @@ def test_filters_by_score_and_by_disagreement(sit_down, project):
     (project / "suggestions.jsonl").write_text("".join(format_links(suggested, "jsonl")))
     page = sit_down()
     page.get_by_text("List of pairs").click()
+    page.wait_for_selector(".pairlist li")
 
     def listed(filter: str) -> list[int]:
         page.get_by_label("Which pairs").select_option(filter)
