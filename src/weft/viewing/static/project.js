@@ -67,9 +67,9 @@ export class ProjectStore {
   say(number, saying) {
     const annotator = this.project.annotator;
     this.waiting.set(number, saying);
-    // The server's disk is where it is safe from a power cut; here it only has to outlive the tab.
-    const row = { project: this.project.key, annotator, number, saying };
-    write(this.db, ["outbox"], (outbox) => outbox.put(row), "relaxed").catch(() => {});
+    write(this.db, ["outbox"], (outbox) =>
+      outbox.put({ project: this.project.key, annotator, number, saying }),
+    ).catch(() => {});
     this.onSaved(null, "saving…");
     this.send(number);
   }

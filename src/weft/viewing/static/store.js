@@ -27,10 +27,9 @@ export const done = (request) =>
     request.onerror = () => reject(request.error);
   });
 
-// Runs `act` on the stores and commits at once; the promise tells when everything is on the disk. With `relaxed` the
-// system writes it there a little later: writes do not queue up behind the disk, where a closed tab would lose them.
-export function write(db, stores, act, durability = "strict") {
-  const transaction = db.transaction(stores, "readwrite", { durability });
+// Runs `act` on the stores and commits at once; the promise tells when everything is on the disk.
+export function write(db, stores, act) {
+  const transaction = db.transaction(stores, "readwrite", { durability: "strict" });
   const finished = new Promise((resolve, reject) => {
     transaction.oncomplete = () => resolve();
     transaction.onabort = transaction.onerror = () => reject(transaction.error ?? new Error("the browser stores nothing"));
@@ -42,7 +41,7 @@ export function write(db, stores, act, durability = "strict") {
 
 // Removes a row only if it is still the one that is meant: another tab may have written a newer one.
 export function removeIf(db, store, key, isMeant) {
-  const rows = db.transaction(store, "readwrite", { durability: "relaxed" }).objectStore(store);
+  const rows = db.transaction(store, "readwrite", { durability: "strict" }).objectStore(store);
   const asked = rows.get(key);
   asked.onsuccess = () => asked.result && isMeant(asked.result) && rows.delete(key);
 }
