@@ -5,6 +5,9 @@ characters that it has never seen, and writes `WORK/tokenizer.json`. The old pie
 trained with them can be gone on from.
 
     python extend.py WORK TOKENIZER.json
+    python extend.py WORK TOKENIZER.json --characters
+
+The second adds nothing but single characters, so that no word of the text is unknown for want of one.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 import json
 import random
 import sys
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,6 +28,7 @@ SIZE = 64_000  # numbers of pieces fit into 16 bits
 LEARNED = 30_000  # of these many are known already or would not do
 MOST_OLD = 0.1  # uses of a new piece in old languages, as a share of those in new ones
 LINES_A_LANGUAGE = 20_000
+FEW, MOST_CHARACTERS = 10, 1_400  # likewise where nothing but characters is added
 RARE = 2  # a character that occurs less often gets no piece
 
 
@@ -83,11 +88,29 @@ def han_characters(work: Path) -> Counter[str]:
     return counts
 
 
-def main() -> None:
-    """Extend the tokenizer."""
-    work, old = map(Path, sys.argv[1:])
-    settings = json.loads(old.read_text(encoding="utf-8"))
-    vocabulary: dict[str, int] = settings["model"]["vocab"]
+def missing_characters(work: Path, settings: dict[str, Any]) -> list[str]:
+    """Pieces for characters that make words unknown, at the beginning of a word or inside, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for path in (*(work / "words").glob("*.tsv"), *(work / "lines").glob("*/*.txt")):
+        with path.open(encoding="utf-8") as lines:
+            for line in lines:
+                counts.update(line)
+    tokenizer = Tokenizer.from_str(json.dumps(settings))
+    unknown, pieces = tokenizer.token_to_id("[UNK]"), []
+    for character, count in counts.most_common():
+        if count < FEW or character.isspace() or len(unicodedata.normalize("NFKC", character)) != 1:
+            continue
+        begins = not unicodedata.category(character).startswith("M")  # no word begins with a mark
+        tried = {f"##{character}": f"a{character}"} | ({character: character} if begins else {})
+        for piece, word in tried.items():
+            if unknown in tokenizer.encode([word], is_pretokenized=True, add_special_tokens=False).ids:
+                pieces.append(unicodedata.normalize("NFKC", piece))
+    return list(dict.fromkeys(pieces))
+
+
+def learned_pieces(work: Path, settings: dict[str, Any]) -> list[str]:
+    """Pieces for new languages and for Chinese characters."""
+    vocabulary = settings["model"]["vocab"]
     learner = Tokenizer(models.WordPiece(unk_token="[UNK]", max_input_chars_per_word=60))
     learner.normalizer, learner.pre_tokenizer = normalizers.NFKC(), pre_tokenizers.WhitespaceSplit()
     trainer = trainers.WordPieceTrainer(vocab_size=LEARNED, limit_alphabet=3000, show_progress=False)
@@ -101,7 +124,20 @@ def main() -> None:
     added = harmless(work, settings, added, known)
     han = sum(is_han(piece[-1]) for piece in added)
     print(f"{len(added):,} pieces are new, {han:,} of them for Chinese characters")
-    for piece in added[: SIZE - len(vocabulary)]:
+    return added[: SIZE - len(vocabulary)]
+
+
+def main() -> None:
+    """Extend the tokenizer."""
+    work, old = map(Path, sys.argv[1:3])
+    settings = json.loads(old.read_text(encoding="utf-8"))
+    vocabulary: dict[str, int] = settings["model"]["vocab"]
+    added = (
+        missing_characters(work, settings)[:MOST_CHARACTERS]
+        if "--characters" in sys.argv
+        else learned_pieces(work, settings)
+    )
+    for piece in added:
         vocabulary[piece] = len(vocabulary)
     (work / "tokenizer.json").write_text(json.dumps(settings, ensure_ascii=False), encoding="utf-8")
     print(f"{len(vocabulary):,} pieces")

@@ -30,14 +30,14 @@ def old_pieces(piece: str, old: Tokenizer) -> list[int]:
     return [] if old.token_to_id("[UNK]") in ids else ids
 
 
-def new_head(width: int, generator: torch.Generator) -> dict[str, Tensor]:
+def new_head(narrow: int, width: int, generator: torch.Generator) -> dict[str, Tensor]:
     """A head that predicts masked tokens, for models that were shipped without theirs."""
     transform = "cls.predictions.transform"
     return {
-        f"{transform}.dense.weight": torch.randn(width, width, generator=generator) * 0.02,
-        f"{transform}.dense.bias": torch.zeros(width),
-        f"{transform}.LayerNorm.weight": torch.ones(width),
-        f"{transform}.LayerNorm.bias": torch.zeros(width),
+        f"{transform}.dense.weight": torch.randn(narrow, width, generator=generator) * 0.02,
+        f"{transform}.dense.bias": torch.zeros(narrow),
+        f"{transform}.LayerNorm.weight": torch.ones(narrow),
+        f"{transform}.LayerNorm.bias": torch.zeros(narrow),
     }
 
 
@@ -57,9 +57,9 @@ def main() -> None:
     for number, ids in enumerate(made_of):
         if ids:
             added[number] = table[ids].mean(0)
-    weights = new_head(shape[1], generator) | weights
     weights |= {WORD_EMBEDDINGS: torch.cat([table, added]), "cls.predictions.bias": torch.zeros(size)}
     config = json.loads((model / "config.json").read_text())
+    weights = new_head(shape[1], config["hidden_size"], generator) | weights
     config |= {"vocab_size": size, "architectures": ["BertForMaskedLM"]}
     out.mkdir(parents=True, exist_ok=True)
     save_file({name: value.half().contiguous() for name, value in weights.items()}, out / "model.safetensors")

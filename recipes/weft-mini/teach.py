@@ -7,6 +7,9 @@ does not know by silver links, which are checked against the student in the seco
 are no translations, or have a clause too much or too little, or hold two pairs.
 
     python teach.py BUNDLE OUT --start FOLDER --teacher FOLDER --minutes 20
+
+Several students may learn from the same rows, which the teacher then reads only once: `--start` names all of them, and
+each is written to a folder of its name in OUT.
 """
 
 from __future__ import annotations
@@ -64,8 +67,8 @@ class Options:
 
     bundle: Path
     out: Path
-    start: Path  # folder of the model to go on from
     teacher: Path  # folder of the model whose probabilities are learned
+    start: tuple[Path, ...] = ()  # folders of the models to go on from
     minutes: float = 20.0
     steps: int = 0  # so many steps instead of minutes
     shares: tuple[float, ...] = (0.55, 0.15, 0.24, 0.06, 0.0, 0.0)  # see SHARES
@@ -74,8 +77,8 @@ class Options:
     teacher_tokens: int = 0  # of the teacher's batch, if it differs
     pivot_power: float = 1.0  # exponent of what was composed through English
     pivot_odds: float = 1.0  # factor of the odds against the null, likewise
-    matrix_rate: float = 0.003  # of Muon; 0 leaves all to Adam
-    rate: float = 6e-4
+    matrix_rate: tuple[float, ...] = (0.003,)  # of Muon, of each student; 0 leaves all to Adam
+    rate: tuple[float, ...] = (6e-4,)
     masking: float = 0.1
     unmasked: float = 0.75  # share of the run after which nothing is masked
     hidden: float = 0.0  # share of tokens masked and not predicted
@@ -96,7 +99,7 @@ def arguments() -> Options:
         elif default is False:
             parser.add_argument(name, action="store_true")
         elif isinstance(default, tuple):
-            parser.add_argument(name, type=float, nargs=len(default), default=default)
+            parser.add_argument(name, type=float if default else Path, nargs="+", default=default, required=not default)
         else:
             parser.add_argument(name, type=type(default), default=default)
     return Options(**vars(parser.parse_args()))
@@ -132,6 +135,48 @@ def unit_rows(supply: Supply, units: Units, kinds: tuple[int, ...], used: BoolAr
     return rows, first
 
 
+class Student:
+    """A model that learns, and what moves its weights."""
+
+    def __init__(self, start: Path, out: Path, device: str, options: Options, rates: tuple[float, float]) -> None:
+        self.out, self.rate, self.matrix_rate = out, *rates
+        self.model = loaded(start, device)
+        self.model.dropout = options.dropout
+        named = self.model.named_weights()
+        inner = {name for name, value in named.items() if ".layer." in name and value.ndim == 2 and self.matrix_rate}
+        others = [value for name, value in named.items() if name not in inner]
+        self.muon = Muon([named[name] for name in inner], lr=self.matrix_rate) if inner else None
+        self.adam = torch.optim.AdamW(others, lr=self.rate, betas=(0.9, 0.98), weight_decay=0.0, fused=device == "cuda")
+        compiled = not options.no_compile
+        self.encode = torch.compile(self.model, dynamic=False) if compiled else self.model
+        self.predict = torch.compile(self._language_model, dynamic=False) if compiled else self._language_model
+        self.history: list[dict[str, object]] = []
+
+    def _language_model(self, states: Tensor, labels: Tensor) -> Tensor:
+        return F.cross_entropy(self.model.predictions(states).float(), labels)
+
+    def update(self, rate: float) -> None:
+        """Take a step along the gradients, at a share of the full rates."""
+        for each in self.adam.param_groups:
+            each["lr"] = self.rate * rate
+        for each in self.muon.param_groups if self.muon else ():
+            each["lr"] = self.matrix_rate * rate
+        torch.nn.utils.clip_grad_norm_([*self.adam.param_groups[0]["params"]], 1.0)
+        if self.muon:
+            self.muon.step()
+        self.adam.step()
+        self.model.zero_grad(set_to_none=True)
+
+
+def students(options: Options, device: str) -> list[Student]:
+    """The students of a run; each has its own rates where several are given."""
+    starts = options.start
+    outs = [options.out] if len(starts) == 1 else [options.out / start.name for start in starts]
+    both = (rates if len(rates) > 1 else rates * len(starts) for rates in (options.rate, options.matrix_rate))
+    return [Student(start, out, device, options, rates)
+            for start, out, rates in zip(starts, outs, zip(*both, strict=True), strict=True)]  # fmt: skip
+
+
 class Run:
     """A training run by the clock or by steps."""
 
@@ -140,22 +185,10 @@ class Run:
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         torch.manual_seed(options.seed)
         torch.backends.cuda.matmul.allow_tf32 = True
-        self.model = loaded(options.start, self.device)
+        self.students = students(options, self.device)
         teacher = loaded(options.teacher, self.device)
-        self.model.dropout = options.dropout
-        named = self.model.named_weights()
-        inner = {name for name, value in named.items() if ".layer." in name and value.ndim == 2 and options.matrix_rate}
-        others = [value for name, value in named.items() if name not in inner]
-        self.muon = Muon([named[name] for name in inner], lr=options.matrix_rate) if inner else None
-        self.adam = torch.optim.AdamW(
-            others, lr=options.rate, betas=(0.9, 0.98), weight_decay=0.0, fused=self.device == "cuda"
-        )
-        compiled = not options.no_compile
-        self.encode = torch.compile(self.model, dynamic=False) if compiled else self.model
-        self.teacher = torch.compile(teacher, dynamic=False) if compiled else teacher
-        self.predict = torch.compile(self._language_model, dynamic=False) if compiled else self._language_model
+        self.teacher = teacher if options.no_compile else torch.compile(teacher, dynamic=False)
         self.most_rows = options.tokens // 24
-        self.history: list[dict[str, object]] = []
         self.warm()
         shares = dict(zip(SHARES, options.shares, strict=True))
         self.supply = Supply(options.bundle, self.device, seed=options.seed, shares=shares)
@@ -169,14 +202,14 @@ class Run:
             with torch.no_grad():
                 self.teacher(*self._anything(self.teacher_tokens))
             rows = self._anything(self.options.tokens)
-            ids, states = rows[0], self.encode(*rows)
-            if self.options.masking:
-                _, places, labels = masked(ids, self.options.masking, 1.0, self.model.shape.vocabulary)
-                loss = self.predict(states[places], labels)
-            else:
+            for student in self.students:
+                states = student.encode(*rows)
                 loss = states.float().mean()
-        loss.backward()
-        self.model.zero_grad(set_to_none=True)
+                if self.options.masking:
+                    _, places, labels = masked(rows[0], self.options.masking, 1.0, student.model.shape.vocabulary)
+                    loss = student.predict(states[places], labels)
+                loss.backward()
+                student.model.zero_grad(set_to_none=True)
         torch.cuda.synchronize()
         print(f"compiled in {time.time() - began:.0f} s", flush=True)
 
@@ -193,9 +226,6 @@ class Run:
     def teacher_tokens(self) -> int:
         """Tokens of the teacher's batch; a row without English costs it two."""
         return self.options.teacher_tokens or self.options.tokens
-
-    def _language_model(self, states: Tensor, labels: Tensor) -> Tensor:
-        return F.cross_entropy(self.model.predictions(states).float(), labels)
 
     def batches(self) -> Iterator[Batch]:
         """Batches of the supply."""
@@ -221,7 +251,7 @@ class Run:
         self.step(next(batches), 0.0, 0.0)
         began = looked = logged = time.time()
         limit, step, tokens = options.minutes * 60, 0, 0
-        sums, counted = torch.zeros(4, device=self.device), 0
+        sums, counted = torch.zeros(len(self.students), 4, device=self.device), 0
         progress = 0.0
         while progress < 1:
             rate = min(1.0, progress / WARMUP) * (1 - progress)
@@ -230,7 +260,7 @@ class Run:
             tokens += batch.student.size
             step += 1
             if step in (1, 2, 3, 20) or step % 250 == 0:
-                losses = (sums / (step - counted)).tolist()
+                losses = (sums / (step - counted)).flatten().tolist()
                 counted = step
                 sums.zero_()
                 if not sum(losses) < np.inf:
@@ -248,65 +278,61 @@ class Run:
 
     def look(self, step: int, progress: float) -> None:
         """Scores on dev sets, and a checkpoint."""
-        scores = look(self.model, self.options.bundle / "dev", self.device)
-        print(f"  {json.dumps(scores)}", flush=True)
-        self.history.append({"step": step, "progress": progress, **scores})
         options = {name: str(value) for name, value in vars(self.options).items()}
-        save(self.model, self.options.out, {"history": self.history, "options": options})
+        for student in self.students:
+            scores = look(student.model, self.options.bundle / "dev", self.device)
+            print(f"  {student.out.name} {json.dumps(scores)}", flush=True)
+            student.history.append({"step": step, "progress": progress, **scores})
+            save(student.model, student.out, {"history": student.history, "options": options})
 
     def step(self, batch: Batch, progress: float, rate: float) -> Tensor:
-        """One step; returns the losses for the log."""
-        options = self.options
-        for each in self.adam.param_groups:
-            each["lr"] = options.rate * rate
-        for each in self.muon.param_groups if self.muon else ():
-            each["lr"] = options.matrix_rate * rate
-        taught = None
-        rows = batch.student
+        """One step; returns the losses for the log, four a student."""
+        options, rows, taught = self.options, batch.student, None
+        weight = 1.0 if progress < MASKED_MORE else 0.5
+        ids, hidden_there = rows.ids, None
+        if options.masking and progress < options.unmasked:
+            ids, *hidden_there = masked(ids, options.masking, weight, self.students[0].model.shape.vocabulary)
+        if options.hidden:
+            hidden = (torch.rand(len(ids), device=ids.device) < options.hidden) & (ids >= SPECIAL_TOKENS)
+            ids = ids.masked_fill(hidden, MASK)
         with torch.autocast(self.device, torch.bfloat16, enabled=self.device != "cpu"):
             if batch.teacher is not None:
                 with torch.no_grad():
                     read = batch.teacher
                     taught = self.teacher(read.ids, read.positions, read.types, read.ends)
-            ids, language_model = rows.ids, torch.zeros((), device=self.device)
-            with_masks = options.masking and progress < options.unmasked
-            if with_masks:
-                ids, places, labels = masked(
-                    ids, options.masking, 1.0 if progress < MASKED_MORE else 0.5, self.model.shape.vocabulary
+            states = [student.encode(ids, rows.positions, rows.types, rows.ends) for student in self.students]
+            language_model = torch.zeros(len(self.students), 1, device=self.device)
+            if hidden_there:
+                places, labels = hidden_there
+                read_as = (
+                    student.predict(each[places], labels) for student, each in zip(self.students, states, strict=True)
                 )
-            if options.hidden:
-                hidden = (torch.rand(len(ids), device=ids.device) < options.hidden) & (ids >= SPECIAL_TOKENS)
-                ids = ids.masked_fill(hidden, MASK)
-            states = self.encode(ids, rows.positions, rows.types, rows.ends)
-            if with_masks:
-                language_model = self.predict(states[places], labels)
+                language_model = torch.stack(list(read_as))[:, None]
         losses = self.losses(batch, states, taught, progress)
-        weight = 1.0 if progress < MASKED_MORE else 0.5
-        (weight * language_model + 2 * losses.sum()).backward()
-        torch.nn.utils.clip_grad_norm_([*self.adam.param_groups[0]["params"]], 1.0)
-        if self.muon:
-            self.muon.step()
-        self.adam.step()
-        self.model.zero_grad(set_to_none=True)
-        return torch.cat([language_model.detach()[None], losses.detach()])
+        (weight * language_model.sum() + 2 * losses.sum()).backward()
+        for student in self.students:
+            student.update(rate)
+        return torch.cat([language_model.detach(), losses.detach()], dim=1)
 
-    def losses(self, batch: Batch, states: Tensor, taught: Tensor | None, progress: float) -> Tensor:
-        """Losses of taught rows, of linked rows and of words that have no partner, each a mean over pieces; (3,)."""
+    def losses(self, batch: Batch, states: list[Tensor], taught: Tensor | None, progress: float) -> Tensor:
+        """Losses of taught rows, of linked rows and of words without a partner, means over pieces; (students, 3)."""
         kind = np.where(batch.mode == UNRELATED, TAUGHT, batch.units.kind[: len(batch.mode)])
-        sums = {name: torch.zeros(2, device=self.device) for name in ("taught", "linked", "null")}
+        sums = [{name: torch.zeros(2, device=self.device) for name in ("taught", "linked", "null")} for _ in states]
         for family in (TAUGHT, PIVOT, LINKED):
             chosen = np.flatnonzero(kind == family)
             for rows in by_length(batch.student.lengths, chosen) if len(chosen) else ():
                 padded = group(batch.student, rows, self.device)
-                logs = both_ways_with_null(states, padded)
-                if family == LINKED:
-                    found = self.linked(batch, padded, logs, progress)
-                else:
-                    found = {"taught": self.taught(batch, padded, logs, taught, family)}
-                for name, (loss, count) in found.items():
-                    sums[name] = sums[name] + torch.stack([loss, count])
-        loss, count = torch.stack(list(sums.values())).unbind(1)
-        return loss / count.sum().clamp(min=1)
+                wanted = [] if family == LINKED else self.wanted(batch, padded, taught, family)
+                for each, totals in zip(states, sums, strict=True):
+                    logs = both_ways_with_null(each, padded)
+                    if family == LINKED:
+                        found = self.linked(batch, padded, logs, progress)
+                    else:
+                        found = {"taught": self.taught(padded, logs, wanted)}
+                    for name, (loss, count) in found.items():
+                        totals[name] = totals[name] + torch.stack([loss, count])
+        loss, count = torch.stack([torch.stack(list(totals.values())) for totals in sums]).unbind(2)
+        return loss / count.sum(1, keepdim=True).clamp(min=1)
 
     def known(self, batch: Batch, padded: Group) -> tuple[IntArray, Tensor, Tensor]:
         """Units that rows speak of; where each cell of the rows lies in their matrices; and whether it lies there."""
@@ -328,17 +354,18 @@ class Run:
         place = (index // (MOST_SIDE * MOST_SIDE) * n + index // MOST_SIDE % MOST_SIDE) * m + index % MOST_SIDE
         return torch.where(valid, matrices.reshape(-1)[torch.where(valid, place, 0)], 0)
 
-    def taught(
-        self, batch: Batch, padded: Group, logs: Logs, taught: Tensor | None, family: int
-    ) -> tuple[Tensor, Tensor]:
-        """Cross entropy with the teacher's probabilities in both directions; what is not there is the null's."""
+    @torch.no_grad()
+    def wanted(self, batch: Batch, padded: Group, taught: Tensor | None, family: int) -> list[Tensor]:
+        """The teacher's probabilities in both directions for the cells of rows; 0 where it says nothing."""
         units, index, valid = self.known(batch, padded)
+        if not len(units):
+            return [torch.zeros(valid.shape, device=self.device)] * 2
+        assert taught is not None
+        return [self.spread(each, index, valid) for each in self.probabilities(batch, units, taught, family)]
+
+    def taught(self, padded: Group, logs: Logs, wanted: list[Tensor]) -> tuple[Tensor, Tensor]:
+        """Cross entropy with the teacher's probabilities in both directions; what is not there is the null's."""
         forward, backward, null_forward, null_backward = logs
-        wanted = [torch.zeros_like(forward), torch.zeros_like(forward)]
-        if len(units):
-            assert taught is not None
-            with torch.no_grad():
-                wanted = [self.spread(each, index, valid) for each in self.probabilities(batch, units, taught, family)]
         total = torch.zeros((), device=self.device)
         for target, log, null, inside, axis in zip(
             wanted, (forward, backward), (null_forward, null_backward), padded.inside, (2, 1), strict=True

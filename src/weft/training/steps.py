@@ -7,9 +7,11 @@ takes its share: a resumed run, or one on more processes, learns from exactly th
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Any
 from zlib import crc32
 
@@ -165,7 +167,7 @@ def ahead(steps: Steps, first: int, *, workers: int, pinned: bool) -> Iterator[l
         sampler=range(first, len(steps)),
         num_workers=workers,
         pin_memory=pinned,
-        worker_init_fn=_leave_signals_alone,
+        worker_init_fn=_leave_ends_to_the_main_process,
     )
     try:
         yield from loader
@@ -191,8 +193,17 @@ def _lost_worker() -> WeftError:
     )
 
 
-def _leave_signals_alone(worker: int) -> None:
+def _leave_ends_to_the_main_process(worker: int) -> None:
     """Being told to stop is for the main process, which ends those that prepare batches in order."""
     for name in ("SIGTERM", "SIGHUP", "SIGINT"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
+    sys.excepthook = _say_unless_nobody_listens
+
+
+def _say_unless_nobody_listens(
+    kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+) -> None:
+    """A main process that ends while it fetches a batch breaks the connection; only other faults are worth saying."""
+    if not issubclass(kind, (ConnectionError, EOFError)):
+        sys.__excepthook__(kind, error, traceback)

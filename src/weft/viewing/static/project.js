@@ -1,15 +1,15 @@
 // Work on a project of the server. What was said waits in the browser until the server has it on its disk.
 import { getChanges, putPair } from "./api.js";
 import { remember, remembered } from "./dom.js";
-import { done, removeIf, write } from "./store.js";
+import { isSame, Outbox } from "./outbox.js";
 
 const PAUSE = 1000;
 const MOST_EARLIER = 20;
 
 export class ProjectStore {
   constructor(db, project) {
-    this.db = db;
     this.project = project;
+    this.outbox = new Outbox(db, project.key);
     this.revision = project.revision;
     this.waiting = new Map(); // what the server has not answered yet, by pair
     this.sending = new Set();
@@ -25,33 +25,20 @@ export class ProjectStore {
     return `weft-place ${this.project.key} ${this.project.annotator}`;
   }
 
-  key(number, annotator = this.project.annotator) {
-    return [this.project.key, annotator, number];
-  }
-
   // What an earlier page of this browser could not send any more.
   async leftOver() {
-    const rows = await this.outbox();
+    const rows = await this.outbox.rows();
     return rows.filter((row) => row.annotator === this.project.annotator);
-  }
-
-  outbox() {
-    const range = IDBKeyRange.bound([this.project.key], [this.project.key, []]);
-    return done(this.db.transaction("outbox").objectStore("outbox").getAll(range));
   }
 
   // What was said under another name goes to the server too; what is disputed waits until somebody opens that name.
   async sendForOthers() {
     const { name, annotator: own } = this.project;
-    for (const { annotator, number, saying } of await this.outbox()) {
+    for (const { annotator, number, saying } of await this.outbox.rows()) {
       if (annotator === own) continue;
       const { kept, conflict } = await putPair(name, number, bodyOf(saying, annotator));
-      if (kept || isSame(saying, conflict)) this.remove(number, saying, annotator);
+      if (kept || isSame(saying, conflict)) this.outbox.remove({ annotator, number, saying });
     }
-  }
-
-  remove(number, saying, annotator = this.project.annotator) {
-    removeIf(this.db, "outbox", this.key(number, annotator), (row) => isSame(row.saying, saying));
   }
 
   put(numbers, pairs) {
@@ -65,11 +52,8 @@ export class ProjectStore {
   }
 
   say(number, saying) {
-    const annotator = this.project.annotator;
     this.waiting.set(number, saying);
-    write(this.db, ["outbox"], (outbox) =>
-      outbox.put({ project: this.project.key, annotator, number, saying }),
-    ).catch(() => {});
+    this.outbox.put({ annotator: this.project.annotator, number, saying });
     this.onSaved(null, "saving…");
     this.send(number);
   }
@@ -119,7 +103,7 @@ export class ProjectStore {
   forget(number, saying) {
     if (this.waiting.get(number) !== saying) return;
     this.waiting.delete(number);
-    this.remove(number, saying);
+    this.outbox.remove({ annotator: this.project.annotator, number, saying });
   }
 
   async poll() {
@@ -158,13 +142,3 @@ export class ProjectStore {
 }
 
 const bodyOf = ({ links, state, comment, base }, annotator) => ({ links, state, comment, base, annotator });
-
-const spelt = (links) =>
-  links
-    .map(([i, j, , sure = true]) => `${i}${sure ? "-" : "p"}${j}`)
-    .sort()
-    .join(" ");
-
-export function isSame(one, other) {
-  return spelt(one.links) === spelt(other.links) && one.state === other.state && one.comment === other.comment;
-}

@@ -1,6 +1,6 @@
 // What a browser keeps: works with names, pair by pair, so that no edit waits and no size is too large.
 //
-// Every write is one transaction that is committed in the same task as the edit: it outlives the tab.
+// Every write is one transaction that is committed in the same task as the edit.
 
 const NAME = "weft";
 const OLD = "weft-work"; // where earlier versions kept one work
@@ -27,13 +27,16 @@ export const done = (request) =>
     request.onerror = () => reject(request.error);
   });
 
-// Runs `act` on the stores and commits at once; the promise tells when everything is on the disk.
-export function write(db, stores, act) {
-  const transaction = db.transaction(stores, "readwrite", { durability: "strict" });
-  const finished = new Promise((resolve, reject) => {
+const finishing = (transaction) =>
+  new Promise((resolve, reject) => {
     transaction.oncomplete = () => resolve();
     transaction.onabort = transaction.onerror = () => reject(transaction.error ?? new Error("the browser stores nothing"));
   });
+
+// Runs `act` on the stores and commits at once; the promise tells when everything is on the disk.
+export function write(db, stores, act) {
+  const transaction = db.transaction(stores, "readwrite", { durability: "strict" });
+  const finished = finishing(transaction);
   act(...stores.map((store) => transaction.objectStore(store)));
   transaction.commit();
   return finished;
@@ -41,9 +44,11 @@ export function write(db, stores, act) {
 
 // Removes a row only if it is still the one that is meant: another tab may have written a newer one.
 export function removeIf(db, store, key, isMeant) {
-  const rows = db.transaction(store, "readwrite", { durability: "strict" }).objectStore(store);
+  const transaction = db.transaction(store, "readwrite", { durability: "strict" });
+  const rows = transaction.objectStore(store);
   const asked = rows.get(key);
   asked.onsuccess = () => asked.result && isMeant(asked.result) && rows.delete(key);
+  return finishing(transaction);
 }
 
 const ofWork = (id) => IDBKeyRange.bound([id, 0], [id, Infinity]);
