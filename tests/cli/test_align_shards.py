@@ -289,7 +289,7 @@ def test_two_runs_keep_out_of_each_others_way(unfinished, folder):
         (["pairs", "--shards", "2"], 2, "--shards works from file to file: name the file to write with --output."),
         (["pairs", "-o", "links", "--resume"], 2, "--resume needs --shards, with the same number as before."),
         (["pairs", "-o", "links", "--address", "auto"], 2, "--address only works with --engine ray."),
-        (["pairs", "-o", "links", "--shards", "0"], 2, "Invalid value for '--shards'"),
+        (["pairs", "-o", "links", "--shards", "0"], 2, "--shards must be at least 1, got 0."),
         (["pairs", "-o", "nowhere/links", "--shards", "2"], 1, "nowhere/links.shards: No such file or directory."),
         (["missing", "-o", "links", "--shards", "2"], 1, "missing: No such file or directory."),
     ],

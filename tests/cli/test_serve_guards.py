@@ -100,11 +100,12 @@ def test_a_token_is_wanted_and_taken_as_a_header_or_a_cookie(guarded):
         401,
         "this server requires a token: send the header 'Authorization: Bearer TOKEN'.",
     )
-    assert guarded.align(Authorization="Bearer wrong")[0] == 401
+    status, answer = guarded.align(Authorization="Bearer wrong")
+    assert (status, answer["detail"].partition(":")[0]) == (401, "this token is wrong")
     assert guarded.align(Authorization="Bearer s3cret")[0] == 200
-    assert guarded.ask("GET", "/?token=wrong", Accept="text/html")[0].status == 401
-    response, page = guarded.ask("GET", "/", Accept="text/html")
-    assert (response.status, b"<form" in page) == (401, True)
+    for address, wrong in (("/?token=wrong", True), ("/", False)):
+        response, page = guarded.ask("GET", address, Accept="text/html")
+        assert (response.status, b"<form" in page, b"That token is wrong." in page) == (401, True, wrong)
     response, _ = guarded.ask("GET", "/api?token=s3cret&x=1", Accept="text/html")
     assert (response.status, response.getheader("Location")) == (303, "/weft/api?x=1")
     cookie = response.getheader("Set-Cookie")

@@ -11,7 +11,10 @@ from weft.errors import SettingError
 ADJUDICATED = "adjudicated"
 """The annotator under whose name disagreements are settled."""
 
-_NAME = re.compile(r"[^\W_][\w .@+-]{0,39}")
+LONGEST_NAME = 40
+"""Characters in a name."""
+
+_NAME = re.compile(rf"[^\W_][\w .@+-]{{0,{LONGEST_NAME - 1}}}")
 
 
 def annotator_name(name: str, known: Iterable[str] = ()) -> str:
@@ -33,7 +36,7 @@ def safe_name(name: str) -> str:
     name = unicodedata.normalize("NFC", name.strip())
     if not _NAME.fullmatch(name) or name.endswith("."):
         raise SettingError(
-            f"{name[:40]!r} cannot be a name: use up to 40 letters, digits, blanks and . @ + - _, "
-            "beginning with a letter or digit."
+            f"{name[:LONGEST_NAME]!r} cannot be a name: use up to {LONGEST_NAME} letters, digits, blanks "
+            "and . @ + - _, beginning with a letter or digit."
         )
     return name

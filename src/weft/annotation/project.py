@@ -142,7 +142,8 @@ class Project:
         """
         annotator = annotator_name(annotator, self.annotations)
         if not 0 <= number < len(self.pairs):
-            raise SettingError(f"there is no pair {number + 1:,} in this project of {len(self.pairs):,}.")
+            last = len(self.pairs) - 1
+            raise SettingError(f"there is no pair {number}; the pairs of this project are numbered from 0 to {last}.")
         if len(said.comment) > LONGEST_COMMENT:
             raise SettingError(f"a comment has at most {LONGEST_COMMENT:,} characters.")
         check_links(said.links, self.pairs[number].pair)

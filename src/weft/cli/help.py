@@ -12,10 +12,12 @@ from typer import BadParameter
 from typer.core import TyperCommand, TyperGroup
 
 from weft.cli.output import speak_of
+from weft.cli.values import refuse_plainly, refuse_short_models
 from weft.errors import SettingError
 from weft.text.files import refuse_overwriting
 
 _OUTPUTS = ("output", "target_output", "report")
+_MODELS = ("model", "name", "teacher")  # parameters that take a model
 _EXAMPLE = "Example: "
 _LARGEST = 1_000_000_000_000
 _WIDEST_NAME = 30  # longer names have a line of their own, as everywhere in click
@@ -58,6 +60,7 @@ class Command(_Explained, TyperCommand):
         try:
             return super().make_context(*args, **options)
         except BadParameter as error:
+            refuse_plainly(error)
             error.message = error.message.removeprefix("Value error, ")
             raise
 
@@ -69,6 +72,7 @@ class Command(_Explained, TyperCommand):
             if isinstance(value, int) and abs(value) > _LARGEST:
                 raise SettingError(f"`{name}` must be at most {_LARGEST:,}, got {value}.")
         _refuse_overwriting(context.params)
+        refuse_short_models([name for option in _MODELS for name in _listed(context.params.get(option))])
         return super().invoke(context)
 
     def format_options(self, context: Any, formatter: Any) -> None:
@@ -76,11 +80,19 @@ class Command(_Explained, TyperCommand):
         _write_sections(formatter, _sections(self.get_params(context), context))
 
 
+def _listed(value: Any) -> list[Any]:
+    """What was given for an option, be it once, several times or not at all."""
+    return list(value) if isinstance(value, list | tuple) else [] if value is None else [value]
+
+
 def _refuse_overwriting(given: dict[str, Any]) -> None:
     """No command may write over a file that it reads, whichever options name the two."""
-    values = {name: value if isinstance(value, list | tuple) else [value] for name, value in given.items()}
     inputs = [
-        path for name, paths in values.items() if name not in _OUTPUTS for path in paths if isinstance(path, str | Path)
+        path
+        for name, value in given.items()
+        if name not in _OUTPUTS
+        for path in _listed(value)
+        if isinstance(path, str | Path)
     ]
     for output in (given[name] for name in _OUTPUTS if isinstance(given.get(name), str | Path)):
         refuse_overwriting(output, inputs)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Query, Request, Response
+from fastapi import FastAPI, Path, Query, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import Field
 
 from weft.annotation.agreement import agreement_of, finished_by_both
 from weft.annotation.gold import progress
-from weft.annotation.names import ADJUDICATED, annotator_name
+from weft.annotation.names import ADJUDICATED, LONGEST_NAME, annotator_name
 from weft.annotation.project import ConflictError, Project
 from weft.annotation.record import Annotation, State
 from weft.annotation.shelf import Shelf
@@ -31,7 +31,8 @@ from weft.viewing.serve.files import (
 )
 from weft.viewing.serve.requests import Problem, Strict, Text
 
-Annotator = Annotated[Text, Field(max_length=60, description="Who annotates.")]
+Annotator = Annotated[Text, Field(max_length=LONGEST_NAME, description="Who annotates.")]
+Number = Annotated[int, Path(description="Which pair, counted from 0.")]
 
 
 class Conflict(Problem):
@@ -49,7 +50,7 @@ _CONFLICT: dict[int | str, dict[str, object]] = {
 class NewProject(Strict):
     """A project to make of files."""
 
-    name: Annotated[Text, Field(max_length=60)]
+    name: Annotated[Text, Field(max_length=LONGEST_NAME)]
     files: Annotated[list[FileIn], Field(min_length=1, max_length=2)]
 
 
@@ -102,7 +103,7 @@ def _add_annotating(app: FastAPI, project: Callable[[str], Project]) -> None:
     @app.get(
         "/api/projects/{name}", summary="A project as one annotator sees it", tags=["projects"], responses=REFUSALS
     )
-    def whole(name: str, annotator: str) -> dict[str, Any]:
+    def whole(name: str, annotator: Annotator) -> dict[str, Any]:
         return _seen_by(name, project(name), annotator)
 
     @app.put(
@@ -111,14 +112,14 @@ def _add_annotating(app: FastAPI, project: Callable[[str], Project]) -> None:
         tags=["projects"],
         responses=_CONFLICT,
     )
-    def put(name: str, number: int, saying: Saying) -> dict[str, Any]:
+    def put(name: str, number: Number, saying: Saying) -> dict[str, Any]:
         said = Annotation(Alignment.of(map(read_link, saying.links)).links, saying.state, saying.comment)
         return _sent(project(name).put(saying.annotator, number, said, base=saying.base))
 
     @app.get(
         "/api/projects/{name}/changes", summary="What changed since a revision", tags=["projects"], responses=REFUSALS
     )
-    def changes(name: str, annotator: str, since: int) -> dict[str, Any]:
+    def changes(name: str, annotator: Annotator, since: int) -> dict[str, Any]:
         here = project(name)
         who = annotator_name(annotator, here.annotations)
         mine = [{"number": number, **_sent(said)} for other, number, said in here.changes(since) if other == who]
@@ -136,7 +137,7 @@ def _add_results(app: FastAPI, project: Callable[[str], Project]) -> None:
     @app.get(
         "/api/projects/{name}/agreement", summary="How well two annotators agree", tags=["projects"], responses=REFUSALS
     )
-    def agreement(name: str, first: str, second: str) -> dict[str, Any]:
+    def agreement(name: str, first: Annotator, second: Annotator) -> dict[str, Any]:
         return _agreement(project(name), first, second)
 
     @app.get(

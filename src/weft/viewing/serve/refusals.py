@@ -12,8 +12,11 @@ from starlette.exceptions import HTTPException
 from weft.errors import WeftError
 from weft.viewing.serve.queue import FairQueue, FullError, LateError
 from weft.viewing.serve.requests import Problem
+from weft.viewing.serve.wording import sentence_for
 
 logger = logging.getLogger(__name__)
+
+_NOT_READ = "There was an error parsing the body"  # how FastAPI says that bytes are no text
 
 PROBLEMS: dict[int | str, dict[str, object]] = {
     400: {"model": Problem, "description": "The body is not JSON, or the host is not this server."},
@@ -33,10 +36,8 @@ def explain_errors(app: FastAPI, queue: FairQueue) -> None:
         first = error.errors()[0]
         if first["type"] == "json_invalid":
             return problem(400, "the body is not JSON.")
-        place = ".".join(str(part) for part in first["loc"] if part not in _UNSAID)
-        message = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
         parts = [part for part in first["loc"] if isinstance(part, int)] if "pairs" in first["loc"] else []
-        return problem(422, f"{place}: {message}." if place else f"{message}.", pair=parts[0] if parts else None)
+        return problem(422, sentence_for(error.errors()), pair=parts[0] if parts else None)
 
     @app.exception_handler(WeftError)
     async def refused(request: Request, error: WeftError) -> Response:
@@ -59,8 +60,8 @@ def explain_errors(app: FastAPI, queue: FairQueue) -> None:
             405: f"{request.method} is not possible at {request.url.path[:80]}; "
             f"use {(error.headers or {}).get('Allow', 'another method')}.",
         }
-        plain = error.detail in ("Not Found", "Method Not Allowed")
-        response = problem(error.status_code, said[error.status_code] if plain else str(error.detail))
+        own = {"Not Found": said[404], "Method Not Allowed": said[405], _NOT_READ: "the body is not JSON."}
+        response = problem(error.status_code, own.get(str(error.detail), str(error.detail)))
         response.headers.update(error.headers or {})
         return response
 
@@ -68,10 +69,6 @@ def explain_errors(app: FastAPI, queue: FairQueue) -> None:
     async def failed(request: Request, error: Exception) -> Response:
         logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
         return problem(500, "the server failed at this request, and has written the reason to its log.")
-
-
-# How pydantic tells the kinds of a sentence apart; nobody asked.
-_UNSAID = ("body", "str", "function-after[_whole(), str]", "list[function-after[_whole(), constrained-str]]")
 
 
 def problem(status: int, sentence: str, *, retry: bool = False, pair: int | None = None) -> Response:

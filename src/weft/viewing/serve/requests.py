@@ -32,7 +32,7 @@ Language = Annotated[Text, Field(max_length=35, description="A language code suc
 
 def _known_method(name: str) -> str:
     if name not in METHODS:
-        raise ValueError(f"Input should be one of {', '.join(METHODS)}")
+        raise ValueError(f"must be one of {', '.join(METHODS)}")
     return name
 
 

@@ -13,14 +13,22 @@ from weft.viewing.serve.guards import answer, policy
 
 _COOKIE = "weft-token"
 _OPEN = ("/health", "/embed")
+_WRONG = "<p><strong>That token is wrong.</strong></p>\n"
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>weft: token</title></head><body>
 <h1>weft</h1>
-<form method="get" action=""><label>Token <input name="token" type="password" autocomplete="current-password" required
-autofocus></label> <button>Open</button></form>
+{wrong}<form method="get" action=""><label>Token <input name="token" type="password" autocomplete="current-password"
+required autofocus></label> <button>Open</button></form>
 <p>Whoever started this server knows the token.</p></body></html>
 """
+
+
+def _refusal(*, sent: bool) -> str:
+    how = "send the header 'Authorization: Bearer TOKEN'"
+    if sent:
+        return f"this token is wrong: {how} with the token that the server was started with."
+    return f"this server requires a token: {how}."
 
 
 class Token:
@@ -43,9 +51,9 @@ class Token:
         if typed and scope["method"] == "GET" and compare_digest(typed.encode("utf-8", "replace"), self._token):
             await self._welcome(scope, fields, send)
         elif scope["method"] == "GET" and b"text/html" in dict(scope["headers"]).get(b"accept", b""):
-            await self._ask(send)
+            await self._ask(send, wrong=bool(typed))
         else:
-            sentence = "this server requires a token: send the header 'Authorization: Bearer TOKEN'."
+            sentence = _refusal(sent=bool(typed) or b"authorization" in dict(scope["headers"]))
             await answer(send, 401, sentence, headers=[(b"www-authenticate", b'Bearer realm="weft"')])
 
     def _may_pass(self, scope: Scope) -> bool:
@@ -68,12 +76,13 @@ class Token:
         headers = [(b"location", place.encode("ascii", "replace")), (b"set-cookie", cookie.encode())]
         await answer(send, 303, "the token is right.", headers=headers)
 
-    async def _ask(self, send: Send) -> None:
+    async def _ask(self, send: Send, *, wrong: bool) -> None:
+        page = _PAGE.format(wrong=_WRONG if wrong else "").encode()
         headers = [
             (b"content-type", b"text/html; charset=utf-8"),
-            (b"content-length", str(len(_PAGE.encode())).encode()),
+            (b"content-length", str(len(page)).encode()),
             (b"content-security-policy", policy(scripts="'none'", styles="'none'", forms="'self'").encode()),
             (b"www-authenticate", b'Bearer realm="weft"'),
         ]
         await send({"type": "http.response.start", "status": 401, "headers": headers})
-        await send({"type": "http.response.body", "body": _PAGE.encode()})
+        await send({"type": "http.response.body", "body": page})

@@ -33,7 +33,7 @@ def project(client) -> str:
     return f"/api/projects/{made.json()['name']}"
 
 
-def say(client, project: str, number: int, *links: list, annotator: str = "Ann", **more: object):
+def say(client, project: str, number: int | str, *links: list, annotator: str = "Ann", **more: object):
     body = {"annotator": annotator, "links": links, "state": "done", **more}
     return client.put(f"{project}/pairs/{number}", json=body)
 
@@ -70,21 +70,34 @@ def test_the_last_writer_does_not_win_silently(client, project):
 
 
 @pytest.mark.parametrize(
-    ("number", "links", "more"),
+    ("number", "links", "more", "sentence"),
     [
-        (0, [[5, 0]], {}),
-        (1, [[0, 0]], {}),
-        (9, [], {}),
-        (0, [[0.5, 0]], {}),
-        (0, [[0]], {}),
-        (0, [], {"state": "ready"}),
-        (0, [], {"annotator": "../x"}),
+        (0, [[5, 0]], {}, "the link 5-0 is out of range: source and target have 2 and 2 words, counted from 0."),
+        (1, [[0, 0]], {}, "the link 0-0 is out of range: source and target have 0 and 0 words, counted from 0."),
+        (3, [], {}, "there is no pair 3; the pairs of this project are numbered from 0 to 2."),
+        (-1, [], {}, "there is no pair -1; the pairs of this project are numbered from 0 to 2."),
+        ("first", [], {}, '`number` must be a whole number, got "first".'),
+        (0, [[0.5, 0]], {}, "expected a link [i, j, score, sure], found [0.5, 0]."),
+        (0, [[0]], {}, "`links.0` must have at least 2 entries, got [0]."),
+        (0, [["a", 0]], {}, '`links.0.0` must be a number or true or false, got "a".'),
+        (0, [], {"state": "ready"}, "`state` must be 'open', 'done', 'doubtful' or 'skipped', got \"ready\"."),
+        (0, [], {"annotator": "../x"}, "'../x' cannot be a name: use up to 40 letters, digits, blanks and . @ + - _, "
+         "beginning with a letter or digit."),
+        (0, [], {"annotator": "a" * 41}, f'`annotator` must have at most 40 characters, got "{"a" * 41}".'),
     ],
-)
-def test_refusals_are_sentences(client, project, number, links, more):
+)  # fmt: skip
+def test_refusals_are_sentences(client, project, number, links, more, sentence):
     answer = say(client, project, number, *links, **more)
-    assert answer.status_code == 422
-    assert answer.json()["detail"].endswith(".")
+    assert (answer.status_code, answer.json()["detail"]) == (422, sentence)
+
+
+def test_the_longest_name_that_the_description_allows_can_be_used(client, project):
+    described = client.get("/openapi.json").json()["components"]["schemas"]["Saying"]["properties"]["annotator"]
+    assert say(client, project, 0, annotator="a" * described["maxLength"]).status_code == 200
+
+
+def test_a_question_without_its_annotator_is_answered_with_what_is_missing(client, project):
+    assert client.get(project).json() == {"detail": "`annotator` is missing."}
 
 
 @pytest.mark.parametrize("score", ["NaN", "-Infinity", "1" + "0" * 400])

@@ -92,12 +92,12 @@ def test_many_pairs_words_and_raw_text(client):
         ({"source": "a", "target": "a.b.c.d", "raw": True}, 422, "target has 7 words, but at most 6 are allowed."),
         ({"source": "a" * 61, "target": "b"}, 422, "source has 61 characters, but at most 60 are allowed."),
         ({"pairs": [PAIR] * 4}, 422, "4 pairs were sent, but one request may hold at most 3."),
-        ({"pairs": []}, 422, "pairs: List should have at least 1 item after validation, not 0."),
+        ({"pairs": []}, 422, "`pairs` must have at least 1 entry, got []."),
         ({"source": "a"}, 422, "give `source` and `target`, or `pairs`."),
         ({"source": "a", "target": "b", "pairs": [PAIR]}, 422, "give `source` and `target`, or `pairs`, not both."),
         ({**PAIR, "model": "../secret"}, 422, "there is no model '../secret' here; /api/models lists them."),
-        ({**PAIR, "threshold": 2}, 422, "threshold: Input should be less than or equal to 1."),
-        ({**PAIR, "treshold": 0.5}, 422, "treshold: Extra inputs are not permitted."),
+        ({**PAIR, "threshold": 2}, 422, "`threshold` must be at most 1, got 2."),
+        ({**PAIR, "treshold": 0.5}, 422, "there is no field `treshold`."),
         ({"source": "a", "target": "q1x2y3z4 " * 6}, 422,
          "target has 48 subwords (what the model reads), but at most 12 are allowed."),
         ({**PAIR, "terms": [["a", "b"]] * 3}, 422, "3 terms were sent, but one request may hold at most 2."),
@@ -129,7 +129,7 @@ def test_a_body_that_hides_its_length_is_refused_too(client):
     [
         ([PAIR, {"source": "a", "target": "b " * 7}], "pairs.1.target has 7 words, but at most 6 are allowed."),
         ([PAIR, {"source": "a" * 61, "target": "b"}], "pairs.1.source has 61 characters, but at most 60 are allowed."),
-        ([PAIR, {"source": 1, "target": "b"}], "pairs.1.source: Input should be a valid string."),
+        ([PAIR, {"source": 1, "target": "b"}], "`pairs.1.source` must be text or a list, got 1."),
         ([PAIR, {"source": "a", "target": "\ud83d"}],
          "pairs.1.target: \\ud83d at character 1 is half of a surrogate pair and no character."),
     ],
@@ -161,7 +161,7 @@ def test_half_a_character_is_refused_wherever_it_stands(client, request_):
     ("body", "kind", "status", "sentence"),
     [
         (b"{", "application/json", 400, "the body is not JSON."),
-        (b"\xff", "application/json", 400, "There was an error parsing the body"),
+        (b"\xff", "application/json", 400, "the body is not JSON."),
         (b'{"source": "a", "target": "b"}', "application/x-www-form-urlencoded", 415,
          "send the body as JSON, not as application/x-www-form-urlencoded: add the header "
          "'Content-Type: application/json' (curl: -H 'Content-Type: application/json')."),

@@ -56,8 +56,8 @@ def test_paragraphs_stay_with_their_paragraphs(client):
         ({"source": "a" * 4001, "target": "b"}, "source has 4,001 characters, but at most 4,000 are allowed."),
         ({"source": "xq " * 1300, "target": "b"}, "these texts are about"),
         ({"source": "a", "target": "b", "model": "two"}, "there is no model 'two' here"),
-        ({"source": ["a"], "target": "b"}, "source: Input should be a valid string."),
-        ({"source": "a", "target": "b", "raw": True}, "raw: Extra inputs are not permitted."),
+        ({"source": ["a"], "target": "b"}, '`source` must be text, got ["a"].'),
+        ({"source": "a", "target": "b", "raw": True}, "there is no field `raw`."),
     ],
 )
 def test_refusals_are_sentences(client, request_, sentence):
