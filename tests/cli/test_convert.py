@@ -9,7 +9,7 @@ import pytest
 @pytest.mark.parametrize(
     ("source", "to", "expected"),
     [
-        ("0-0 1p2\n\n", "pharaoh", "0-0 1-2\n\n"),
+        ("0-0 1-2\n\n", "pharaoh", "0-0 1-2\n\n"),
         ("0-0 1p2\n\n", "talp", "0-0 1p2\n\n"),
         ("0-0 1p2\n\n", "naacl", "1 1 1 S\n1 2 3 P\n2 0 0\n"),
         ("0-0:0.5 1p2\n\n", "jsonl", '{"links": [[0, 0, 0.5]], "possible": [[1, 2]]}\n{"links": []}\n'),
@@ -88,7 +88,36 @@ def test_formats_that_fix_the_base_refuse_another(weft, option):
 def test_the_output_has_no_format_of_its_own(weft):
     done = weft("convert", "-", "--to", "auto", stdin="0-0\n")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "choose it with --to" in done.stderr
+    assert "'auto' is not one of 'pharaoh'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("links", "options", "sentence"),
+    [
+        ("0-0 1p2\n", [], "1 possible link was written as a sure one, because pharaoh has no possible links. "
+         "To keep the difference, add --to talp."),
+        ("0p0 1p2\n", ["--to", "pharaoh-scores"], "2 possible links were written as sure ones, because "
+         "pharaoh-scores has no possible links. To keep the difference, add --to talp."),
+        ("1-1\n\n2-3\n", [], "stdin has no index 0. If its word indexes start at 1, add --from-base 1."),
+    ],
+)  # fmt: skip
+def test_what_a_conversion_loses_or_may_get_wrong_is_said(weft, links, options, sentence):
+    done = weft("convert", "-", *options, stdin=links)
+    assert (done.returncode, done.stderr) == (0, f"weft: {sentence}\n")
+
+
+@pytest.mark.parametrize("options", [["--from-base", "1"], ["--from", "naacl"]])
+def test_a_base_that_is_known_is_not_doubted(weft, options):
+    links = "1 2 3\n" if "naacl" in options else "1-1\n"
+    assert weft("convert", "-", *options, stdin=links).stderr == ""
+
+
+def test_a_wrong_base_is_named_as_the_option(weft):
+    done = weft("convert", "-", "--from-base", "1", stdin="0-1\n")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "weft: stdin:1: found '0-1', but --from-base is 1, so words are counted from 1.\n",
+    )
 
 
 def test_links_of_raw_words_are_moved_to_words_at_blanks(weft):

@@ -80,7 +80,7 @@ def test_wrong_bases_and_ranges_are_refused(weft, files):
     assert done.stderr.startswith("weft: contradiction:1: the link 3-3 is out of range: source and target have 3 and 3")
     done = weft("score", "gold", "good", "--gold-base", "1", cwd=files)
     assert done.returncode == 1
-    assert "gold:1: found '0-0', but words should be counted from 1" in done.stderr
+    assert "gold:1: found '0-0', but --gold-base is 1, so words are counted from 1." in done.stderr
     (files / "far").write_text("0-0\n0-9\n\n")
     done = weft("score", "gold", "far", "--source", "source", "--target", "target", cwd=files)
     assert done.stderr.startswith("weft: far:2: the link 0-9 is out of range: source and target have 2 and 2 words")
@@ -185,6 +185,36 @@ def test_tables_for_papers_pages_and_scripts(weft, tmp_path):
     alone = weft("score", gold, right, "--format", "markdown").stdout
     assert "**" not in alone
     assert "star" not in alone
+    wide = weft("score", gold, wrong, right, "--format", "latex", "--intervals").stdout
+    assert r"my\_right & \textbf{0.0}$^*$ {\scriptsize [0.0, 0.0]} & \textbf{100.0}$^*$ {\scriptsize" in wide
+
+
+@pytest.mark.parametrize("format", ["latex", "markdown"])
+def test_a_star_is_explained_only_where_there_is_one(weft, files, format):
+    same = weft("score", "gold", "good", "good", "--format", format, cwd=files).stdout
+    assert "star" not in same
+    assert "No difference from good is significant (paired permutation test, p < 0.05)." in same
+
+
+def test_agreement_as_a_table(weft, files):
+    command = ("score", "--agreement", "good", "poor", "--source", "source", "--target", "target", "--format")
+    names, values = (line.split("\t") for line in weft(*command, "tsv", cwd=files).stdout.splitlines())
+    record = json.loads(weft(*command, "json", cwd=files).stdout)
+    found = dict(zip(names, values, strict=True))
+    assert (found["f1"], found["sentences"], found["disagreements"]) == ("25.00", "3", "3")
+    assert (found["kappa_low"], found["kappa_high"]) == tuple(f"{end:.4f}" for end in record["interval"]["kappa"])
+    markdown = weft(*command, "markdown", cwd=files).stdout.splitlines()
+    assert markdown[0] == "| AER | F1 | kappa |"
+    assert markdown[2].split(" | ")[1].startswith("25.0 [")
+    latex = weft(*command, "latex", cwd=files).stdout
+    assert r"AER & F1 & $\kappa$ \\" in latex
+    assert r"25.0 {\scriptsize [" in latex
+
+
+def test_agreement_without_the_sentences_has_no_kappa(weft, files):
+    done = weft("score", "--agreement", "good", "poor", "--format", "tsv", cwd=files)
+    assert "kappa" not in done.stdout
+    assert done.stderr == "weft: for kappa, add --source and --target.\n"
 
 
 def test_systems_are_called_what_they_are_told(weft, files):

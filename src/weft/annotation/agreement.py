@@ -78,7 +78,7 @@ def agreement_of_files(
     pairs = [None, None] if sentences is None else [read_sentences(*sentences) for _ in range(2)]
     shown = display_name(sentences[0]) if sentences else ""
     rows = [
-        iter(GoldFile(path, texts, base=base, pairs_name=shown))
+        iter(GoldFile(path, texts, base=base, pairs_name=shown, option="gold_base"))
         for path, texts in zip((first, second), pairs, strict=True)
     ]
     found = Agreement.of(

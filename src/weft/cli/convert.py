@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Annotated
 
@@ -14,14 +14,26 @@ from weft.cli.options import LINKS, ColumnsOption, SourceFieldOption, TargetFiel
 from weft.cli.output import say, write_lines
 from weft.errors import FormatError, SettingError
 from weft.text.fields import PairFields
-from weft.text.lines import rereadable
-from weft.text.links import LinkFormat, format_links, read_links
+from weft.text.lines import display_name, rereadable
+from weft.text.links import LinkFormat, format_links, recognised_links
 from weft.text.pairs import PLAIN, PairFormat, format_pairs, read_pairs
-from weft.types import SentencePair
+from weft.types import Alignment, SentencePair
 
 
 class Format(StrEnum):
-    """Every format of links and of sentence pairs; `auto` looks at the file."""
+    """Every format of links and of sentence pairs that can be written."""
+
+    PHARAOH = "pharaoh"
+    PHARAOH_SCORES = "pharaoh-scores"
+    TALP = "talp"
+    NAACL = "naacl"
+    JSONL = "jsonl"
+    BARS = "bars"
+    TSV = "tsv"
+
+
+class GivenFormat(StrEnum):
+    """Those that can be read; `auto` looks at the file."""
 
     AUTO = "auto"
     PHARAOH = "pharaoh"
@@ -35,6 +47,7 @@ class Format(StrEnum):
 
 _PAIRS = {"bars", "tsv"}
 _COUNTED_FROM_ANYWHERE = {"pharaoh", "pharaoh-scores", "talp"}
+_ONLY_SURE = {"pharaoh", "pharaoh-scores"}
 
 
 def convert(
@@ -44,8 +57,8 @@ def convert(
         Format, typer.Option("--to", help="Format of OUT.", rich_help_panel="Format")
     ] = Format.PHARAOH,
     from_format: Annotated[
-        Format, typer.Option("--from", help="Format of IN.", rich_help_panel="Format")
-    ] = Format.AUTO,
+        GivenFormat, typer.Option("--from", help="Format of IN.", rich_help_panel="Format")
+    ] = GivenFormat.AUTO,
     from_base: Annotated[
         int,
         typer.Option(min=0, max=1, metavar="0|1", help="Index of the first word in IN.", rich_help_panel=LINKS),
@@ -80,12 +93,11 @@ def convert(
 ) -> None:
     """Convert links or sentence pairs to another format.
 
-    Links: pharaoh, pharaoh-scores, talp, naacl, jsonl. Pairs: bars, tsv, jsonl.
+    Links: pharaoh, pharaoh-scores, talp, naacl, jsonl. Pairs: bars, tsv, jsonl. Only talp, naacl and jsonl tell
+    possible links from sure ones.
 
     Example: weft convert gold.naacl gold.talp --from naacl --to talp
     """
-    if to_format is Format.AUTO:
-        raise SettingError("the output format cannot be guessed; choose it with --to.")
     if remap is not None or source_spm or target_spm:
         write_lines(output, _remapped(input, to_format, remap, (source_spm, target_spm)))
         return
@@ -99,17 +111,49 @@ def convert(
         )
     if to_base and to_format not in _COUNTED_FROM_ANYWHERE:
         raise SettingError(f"{to_format} has a fixed base; leave out --to-base.")
-    if from_base and from_format in (Format.NAACL, Format.JSONL):
+    if from_base and from_format in (GivenFormat.NAACL, GivenFormat.JSONL):
         raise SettingError(f"{from_format} has a fixed base; leave out --from-base.")
-    alignments = read_links(input, format=LinkFormat(from_format), base=from_base)
+    _convert_links(input, output, (from_format, to_format), (from_base, to_base), swap)
+
+
+def _convert_links(
+    input: str, output: str, formats: tuple[GivenFormat, Format], bases: tuple[int, int], swap: bool
+) -> None:
+    from_format, to_format = formats
+    found, rows = recognised_links(input, format=LinkFormat(from_format), base=bases[0])
+    seen = _Seen()
+    alignments = seen.watched(Alignment.of(row.links, row.score) for row in rows)
     if swap:
         alignments = (alignment.swapped() for alignment in alignments)
     try:
-        write_lines(output, format_links(alignments, LinkFormat(to_format), base=to_base))
+        write_lines(output, format_links(alignments, LinkFormat(to_format), base=bases[1]))
     except FormatError as error:
-        if from_format is Format.AUTO and to_format is Format.JSONL:
+        if from_format is GivenFormat.AUTO and to_format is Format.JSONL:
             say("if these are sentence pairs, not links, add --from bars or --from tsv.")
         raise error
+    if seen.links and not seen.first_words and bases[0] == 0 and found in _COUNTED_FROM_ANYWHERE:
+        say(f"{display_name(input)} has no index 0. If its word indexes start at 1, add --from-base 1.")
+    if seen.possible and to_format in _ONLY_SURE:
+        written = "1 possible link was written as a sure one" if seen.possible == 1 else ""
+        written = written or f"{seen.possible:,} possible links were written as sure ones"
+        say(f"{written}, because {to_format} has no possible links. To keep the difference, add --to talp.")
+
+
+class _Seen:
+    """Counts what a conversion may lose or get wrong, while the links go by."""
+
+    def __init__(self) -> None:
+        self.links = 0
+        self.possible = 0
+        self.first_words = 0
+
+    def watched(self, alignments: Iterable[Alignment]) -> Iterator[Alignment]:
+        for alignment in alignments:
+            for link in alignment.links:
+                self.links += 1
+                self.possible += not link.sure
+                self.first_words += 0 in (link.source, link.target)
+            yield alignment
 
 
 def _remapped(path: str, to_format: Format, kind: Remap | None, models: tuple[str | None, str | None]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from weft.text.files import refuse_overwriting
 
 _OUTPUTS = ("output", "target_output", "report")
 _MODELS = ("model", "name", "teacher")  # parameters that take a model
+_BASES = {"from_base", "links_base", "system_base"}
 _EXAMPLE = "Example: "
 _LARGEST = 1_000_000_000_000
 _WIDEST_NAME = 30  # longer names have a line of their own, as everywhere in click
@@ -67,7 +68,11 @@ class Command(_Explained, TyperCommand):
     def invoke(self, context: Any) -> Any:
         """Run the command; numbers that no machine can count to are refused before they reach any code."""
         longest = {parameter.name: max(parameter.opts, key=len) for parameter in self.params}
-        speak_of({name: option for name, option in longest.items() if option.startswith("--")})
+        options = {name: option for name, option in longest.items() if option.startswith("--")}
+        speak_of(options)
+        # Readers of links call it `base`, whatever the option of a command is called.
+        for name in _BASES & options.keys():
+            speak_of({"base": options[name]})
         for name, value in context.params.items():
             if isinstance(value, int) and abs(value) > _LARGEST:
                 raise SettingError(f"`{name}` must be at most {_LARGEST:,}, got {value}.")

@@ -80,6 +80,14 @@ def score(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    intervals: Annotated[
+        bool,
+        typer.Option(
+            "--intervals",
+            help="With --format latex: add the intervals; other formats have them.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
     output: OutputOption = "-",
 ) -> None:
     """Score links against gold links: AER, precision, recall, F1.
@@ -125,7 +133,10 @@ def score(
         scores = [replace(found, name=name.strip()) for found, name in zip(scores, called, strict=True)]
     if reports and format not in (ScoreFormat.TEXT, ScoreFormat.JSON):
         say(f"{format} output has no error report; use --format text or json to get it.")
-    write_lines(output, getattr(score_output, f"as_{format}")(scores, reports))
+    if format is ScoreFormat.LATEX:
+        write_lines(output, score_output.as_latex(scores, reports, intervals=intervals))
+    else:
+        write_lines(output, getattr(score_output, f"as_{format}")(scores, reports))
 
 
 def _agreement(files: list[str], base: int | None, texts: tuple[str, str] | None, format: ScoreFormat) -> Iterator[str]:
@@ -134,13 +145,13 @@ def _agreement(files: list[str], base: int | None, texts: tuple[str, str] | None
 
     if len(files) != 2:
         raise SettingError("--agreement compares two annotators; give two files.")
-    if format not in (ScoreFormat.TEXT, ScoreFormat.JSON):
-        raise SettingError(f"--agreement cannot write {format}; choose --format text or json.")
     found, lines = agreement_of_files(files[0], files[1], base=base, sentences=texts)
     if not len(found.counts):
         raise SettingError("the two annotators have no finished sentence in common.")
-    show = score_output.agreement_json if format is ScoreFormat.JSON else score_output.agreement_text
-    return show(found, lines)
+    if found.rates.kappa is None and format not in (ScoreFormat.TEXT, ScoreFormat.JSON):
+        say("for kappa, add --source and --target.")
+    shown: Iterator[str] = getattr(score_output, f"agreement_{format}")(found, lines)
+    return shown
 
 
 def _doubt_order(gold: str, system: str) -> None:

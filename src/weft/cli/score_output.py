@@ -63,7 +63,9 @@ def as_markdown(scores: Sequence[CorpusScore], reports: Sequence[ErrorReport]) -
     yield f"\n{_note(scores)}\n"
 
 
-def as_latex(scores: Sequence[CorpusScore], reports: Sequence[ErrorReport]) -> Iterator[str]:
+def as_latex(
+    scores: Sequence[CorpusScore], reports: Sequence[ErrorReport], *, intervals: bool = False
+) -> Iterator[str]:
     """A tabular for a paper, with booktabs: the best rates in bold, stars where a system differs from the first one."""
     yield "\\begin{tabular}{lrrrr}\n\\toprule\n"
     yield " & AER & Precision & Recall & F1 \\\\\n\\midrule\n"
@@ -71,9 +73,18 @@ def as_latex(scores: Sequence[CorpusScore], reports: Sequence[ErrorReport]) -> I
         cells = []
         for rate, best, star in _distinctions(score, scores):
             value = f"{getattr(score.rates, rate):.1f}"
-            cells.append((f"\\textbf{{{value}}}" if best else value) + (r"\rlap{$^*$}" if star else ""))
+            lower, upper = (getattr(end, rate) for end in score.interval)
+            marked = f"\\textbf{{{value}}}" if best else value
+            # Where an interval follows, the star needs a place of its own.
+            star_there = "" if not star else r"$^*$" if intervals else r"\rlap{$^*$}"
+            cells.append(marked + star_there + (f" {_small(lower, upper)}" if intervals else ""))
         yield f"{tex(score.name)} & {' & '.join(cells)} \\\\\n"
     yield f"\\bottomrule\n\\end{{tabular}}\n% {_note(scores)}\n"
+
+
+def _small(lower: float, upper: float, digits: int = 1) -> str:
+    """An interval beside a rate, in smaller type."""
+    return f"{{\\scriptsize [{lower:.{digits}f}, {upper:.{digits}f}]}}"
 
 
 def _distinctions(score: CorpusScore, scores: Sequence[CorpusScore]) -> Iterator[tuple[str, bool, bool]]:
@@ -87,11 +98,16 @@ def _distinctions(score: CorpusScore, scores: Sequence[CorpusScore]) -> Iterator
 
 
 def _note(scores: Sequence[CorpusScore]) -> str:
-    first = scores[0].name
-    stars = (
-        f"A star marks a difference from {first} (paired permutation test, p < {_SIGNIFICANT}). " if scores[1:] else ""
+    """What a reader of the table must know; a star is explained where there is one."""
+    starred = any(star for score in scores for _, _, star in _distinctions(score, scores))
+    first, test = scores[0].name, f"(paired permutation test, p < {_SIGNIFICANT})"
+    if starred:
+        return f"A star marks a difference from {first} {test}. {scores[0].signature}"
+    return (
+        f"No difference from {first} is significant {test}. {scores[0].signature}"
+        if scores[1:]
+        else scores[0].signature
     )
-    return stars + scores[0].signature
 
 
 def _with_interval(score: CorpusScore, rate: str) -> str:
@@ -159,23 +175,65 @@ def _report_json(report: ErrorReport) -> dict[str, object]:
 
 
 _MOST_DISAGREEMENTS = 10
+_MEASURES = {"aer": ("AER", 1), "f1": ("F1", 1), "kappa": ("kappa", 3)}  # with the digits that each is worth
+_Measured = tuple[str, str, float, float, float, int]
+
+
+def _measured(agreement: Agreement) -> Iterator[_Measured]:
+    """What was measured: the key, the title, the value, both ends of its interval, and how many digits to print."""
+    low, high = agreement.interval
+    for key, (title, digits) in _MEASURES.items():
+        value = getattr(agreement.rates, key)
+        if value is not None:  # there is no kappa without the sentences
+            yield key, title, value, getattr(low, key), getattr(high, key), digits
+
+
+def _agreement_counts(agreement: Agreement) -> str:
+    count = len(agreement.counts)
+    sentences = "1 sentence" if count == 1 else f"{count:,} sentences"
+    return f"{sentences}; the annotators disagree on {len(agreement.disagreements):,} of them"
 
 
 def agreement_text(agreement: Agreement, lines: Sequence[int]) -> Iterator[str]:
     """The agreement of two annotators as a table, and the lines they differ most on."""
-    low, high = agreement.interval
-    rows = [["AER", f"{agreement.rates.aer:.1f} [{low.aer:.1f}, {high.aer:.1f}]"]]
-    rows.append(["F1", f"{agreement.rates.f1:.1f} [{low.f1:.1f}, {high.f1:.1f}]"])
-    if agreement.rates.kappa is not None:
-        rows.append(["kappa", f"{agreement.rates.kappa:.3f} [{low.kappa:.3f}, {high.kappa:.3f}]"])
+    rows = [
+        [title, f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"]
+        for _, title, value, low, high, digits in _measured(agreement)
+    ]
     yield from _table(rows)
-    differing = agreement.disagreements
-    yield f"\n{len(agreement.counts):,} sentences; the annotators disagree on {len(differing):,} of them\n"
-    for place in differing[:_MOST_DISAGREEMENTS]:
+    yield f"\n{_agreement_counts(agreement)}\n"
+    for place in agreement.disagreements[:_MOST_DISAGREEMENTS]:
         rates = agreement.by_sentence[place]
         yield f"  line {lines[place]}: AER {rates.aer:.1f}, F1 {rates.f1:.1f}\n"
     if agreement.rates.kappa is None:
         yield "\nFor kappa, add --source and --target.\n"
+
+
+def agreement_tsv(agreement: Agreement, lines: Sequence[int]) -> Iterator[str]:
+    """Columns for a spreadsheet or a script: each measure with its interval, and how many sentences there are."""
+    measured = list(_measured(agreement))
+    names = [f"{key}{part}" for key, *_ in measured for part in ("", "_low", "_high")]
+    yield "\t".join([*names, "sentences", "disagreements"]) + "\n"
+    cells = [f"{number:.{digits + 1}f}" for _, _, *numbers, digits in measured for number in numbers]
+    yield "\t".join([*cells, str(len(agreement.counts)), str(len(agreement.disagreements))]) + "\n"
+
+
+def agreement_markdown(agreement: Agreement, lines: Sequence[int]) -> Iterator[str]:
+    """A table for a page."""
+    measured = list(_measured(agreement))
+    yield f"| {' | '.join(title for _, title, *_ in measured)} |\n|{'|'.join(['---:'] * len(measured))}|\n"
+    cells = [f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]" for *_, value, low, high, digits in measured]
+    yield f"| {' | '.join(cells)} |\n\n{_agreement_counts(agreement)}.\n"
+
+
+def agreement_latex(agreement: Agreement, lines: Sequence[int]) -> Iterator[str]:
+    """A tabular for a paper, with booktabs."""
+    measured = list(_measured(agreement))
+    yield f"\\begin{{tabular}}{{{'r' * len(measured)}}}\n\\toprule\n"
+    titles = [r"$\kappa$" if key == "kappa" else title for key, title, *_ in measured]
+    cells = [f"{value:.{digits}f} {_small(low, high, digits)}" for *_, value, low, high, digits in measured]
+    yield f"{' & '.join(titles)} \\\\\n\\midrule\n{' & '.join(cells)} \\\\\n"
+    yield f"\\bottomrule\n\\end{{tabular}}\n% {_agreement_counts(agreement)}; 95\\% intervals\n"
 
 
 def agreement_json(agreement: Agreement, lines: Sequence[int]) -> Iterator[str]:

@@ -156,7 +156,8 @@ def score_files(
         One score per system, in their order.
     """
     pairs = None if sentences is None else read_sentences(*sentences)
-    truths = GoldFile(gold, pairs, base=gold_base, pairs_name=display_name(sentences[0]) if sentences else "")
+    shown = display_name(sentences[0]) if sentences else ""
+    truths = GoldFile(gold, pairs, base=gold_base, pairs_name=shown, option="gold_base")
     names = [display_name(gold), *map(display_name, systems)]
     found = read_together(names[1:], [read_numbered_links(path, base=system_base) for path in systems])
     counts = [_CountRows() for _ in systems]

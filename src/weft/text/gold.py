@@ -66,7 +66,7 @@ def read_gold(
         FormatError: a line cannot be read, or a link is out of range.
         LineCountError: there are more or fewer pairs than lines.
     """
-    return (row.gold for row in GoldFile(path, pairs, base=base, format=format))
+    return (row.gold for row in GoldFile(path, pairs, base=base, format=format, option="base"))
 
 
 class GoldFile:
@@ -79,6 +79,8 @@ class GoldFile:
         format: the format of the file.
         pairs_name: what messages call the pairs.
         skip_unread: pass over the links of pairs that are `NOTHING` instead of calling them out of range.
+        option: the parameter with which a user sets the base; empty where there is none, and messages say what to do
+            instead.
     """
 
     def __init__(
@@ -90,12 +92,15 @@ class GoldFile:
         format: LinkFormat | str = LinkFormat.AUTO,
         pairs_name: str = "the text",
         skip_unread: bool = False,
+        option: str = "",
     ) -> None:
         if base not in (None, 0, 1):
             raise SettingError(f"`base` must be 0, 1 or None, got {base!r}.")
         self._path = path
         self._skip_unread = skip_unread
-        self._why = "words should be counted from 1; check the base"
+        self._option = option
+        self._given = base is not None
+        self._why = f"`{option}` is 1, so words are counted from 1"
         format, numbered = recognised_links(path, format=format)
         rows = self._with_pairs(numbered, pairs, pairs_name)
         self._shift = format not in _FIXED_BASE
@@ -131,23 +136,33 @@ class GoldFile:
 
     def _said(self, base: int, reason: str) -> int:
         if reason:
-            self._why = f"{reason}, so words are counted from {base}. Set the base if that is wrong"
-            message = "%s: word numbers seem to start at %d, because %s. Set `gold_base` to 0 or 1 to override this."
-            logger.warning(message, display_name(self._path), base, reason)
+            self._why = f"{reason}, so words are counted from {base}. {self._remedy()}"
+            message = "%s: word numbers seem to start at %d, because %s. %s"
+            logger.warning(message, display_name(self._path), base, reason, self._remedy())
         return base
+
+    def _remedy(self) -> str:
+        """What to do if the base was not found out right: it was taken for 1, and is 0."""
+        if self._option:
+            return f"Set `{self._option}` to 0 or 1 to override this."
+        # JSONL says from where it counts: nothing has to be found out.
+        return (
+            f"If they start at 0, use what this writes: weft convert {display_name(self._path)} links.jsonl --to jsonl"
+        )
 
     def __iter__(self) -> Iterator[GoldRow]:
         for row in self._rows:
             links = [self._counted_from_0(link, row.line) for link in row.links] if self._shift else row.links
             if row.pair is not None and not (self._skip_unread and row.pair == NOTHING):
-                check_range(self._path, row.line, links, row.pair, base=self.base)
+                option = self._option if self._given else ""
+                check_range(self._path, row.line, links, row.pair, base=self.base, option=option)
             yield row._replace(links=links)
 
     def _counted_from_0(self, link: Link, line: int) -> Link:
         if self.base == 0:
             return link
         if 0 in link[:2]:
-            message = f"found '{link[0]}{'-' if link.sure else 'p'}{link[1]}', but {self._why}."
+            message = f"found '{link[0]}{'-' if link.sure else 'p'}{link[1]}', but {self._why.rstrip('.')}."
             raise FormatError(display_name(self._path), line, message)
         return link._replace(source=link.source - 1, target=link.target - 1)
 
@@ -177,7 +192,15 @@ def counts_from_1(path: FilePath) -> bool:
     return found
 
 
-def check_range(path: FilePath, line: int, links: Iterable[Link], sentence: SentencePair, *, base: int = 0) -> None:
+def check_range(
+    path: FilePath,
+    line: int,
+    links: Iterable[Link],
+    sentence: SentencePair,
+    *,
+    base: int = 0,
+    option: str = "base",
+) -> None:
     """Refuse links that point beyond a sentence's end.
 
     Args:
@@ -186,6 +209,7 @@ def check_range(path: FilePath, line: int, links: Iterable[Link], sentence: Sent
         links: the links, counted from 0.
         sentence: the pair they belong to.
         base: the number that the file gives to the first word.
+        option: the parameter with which a user sets the base, if there is one.
 
     Raises:
         FormatError: a link is out of range.
@@ -197,7 +221,9 @@ def check_range(path: FilePath, line: int, links: Iterable[Link], sentence: Sent
                 f"the link {link[0] + base}-{link[1] + base} is out of range: source and target have "
                 f"{lengths[0]} and {lengths[1]} words, counted from {base}."
             )
-            raise FormatError(display_name(path), line, message)
+            from_1 = base == 0 and 1 <= link[0] <= lengths[0] and 1 <= link[1] <= lengths[1]
+            hint = f" If the file counts from 1, set `{option}` to 1." if option and from_1 else ""
+            raise FormatError(display_name(path), line, message + hint)
 
 
 def read_sentences(source: FilePath, target: FilePath) -> Iterator[SentencePair]:

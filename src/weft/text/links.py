@@ -148,7 +148,7 @@ class _Tokens(dict[bytes, Link]):
             raise ValueError(f"expected {_EXPECTED[self._format]}, found {_quoted(token)}.")
         source, target = int(match[1]) - self._base, int(match[3]) - self._base
         if source < 0 or target < 0:
-            raise ValueError(f"found {_quoted(token)}, but words should be counted from 1; check the base.")
+            raise ValueError(f"found {_quoted(token)}, but `base` is 1, so words are counted from 1.")
         link = Link(source, target, _score(match[4]), match[2] == b"-")
         if link.score is None:
             if len(self) >= _KNOWN_TOKENS:

@@ -68,7 +68,7 @@ _Row = tuple[SentencePair, GoldAlignment | None]
 def _with_gold(pairs: Iterator[SentencePair], gold: FilePath | None, base: int | None, name: str) -> Iterator[_Row]:
     if gold is None:
         return zip(pairs, repeat(None), strict=False)
-    rows = GoldFile(gold, pairs, base=base, pairs_name=name, skip_unread=True)
+    rows = GoldFile(gold, pairs, base=base, pairs_name=name, skip_unread=True, option="gold_base")
     return ((row.pair or NOTHING, row.gold) for row in rows)
 
 

@@ -53,12 +53,15 @@ def test_indices_come_out_counted_from_0(gold):
 
 def test_a_decision_is_told_with_its_reason(gold, caplog):
     caplog.set_level(logging.WARNING, "weft")
-    GoldFile(gold("1-1 2-2\n"))
+    path = gold("1-1 2-2\n")
+    GoldFile(path, option="gold_base")
+    GoldFile(path)
     GoldFile(gold("1-1\n1-3\n"), [THREE_WORDS] * 2)
     GoldFile(gold("0-0\n"))
     GoldFile(gold("1-1\n"), base=1)
-    first, second = (record.getMessage() for record in caplog.records)
+    first, unnamed, second = (record.getMessage() for record in caplog.records)
     assert "word numbers seem to start at 1, because there is no index 0 in 2 links. Set `gold_base`" in first
+    assert unnamed.endswith(f"If they start at 0, use what this writes: weft convert {path} links.jsonl --to jsonl")
     assert "on line 2 the index 3 equals the sentence's length" in second
 
 
@@ -66,7 +69,7 @@ def test_a_zero_after_the_decision_for_1_is_refused(gold):
     rows = GoldFile(gold("1-1\n3-1\n0-1\n"), [THREE_WORDS] * 3)
     with pytest.raises(FormatError, match=r"gold\.talp:3: found '0-1', but there is no index 0, and on line 2 the"):
         list(rows)
-    with pytest.raises(FormatError, match=r"gold\.talp:1: found '0p0', but words should be counted from 1"):
+    with pytest.raises(FormatError, match=r"gold\.talp:1: found '0p0', but `base` is 1, so words are"):
         list(read_gold(gold("0p0\n"), base=1))
 
 
@@ -77,6 +80,8 @@ def test_links_out_of_range_are_refused(gold):
         list(read_gold(gold("4-3\n"), [THREE_WORDS]))
     with pytest.raises(FormatError, match="0 and 0 words"):
         list(GoldFile(gold("0-0\n"), [NOTHING]))
+    with pytest.raises(FormatError, match=r"counted from 0\. If the file counts from 1, set `base` to 1\."):
+        list(read_gold(gold("1-1\n3-3\n"), [THREE_WORDS] * 2, base=0))
     [row] = GoldFile(gold("0-0\n"), [NOTHING], skip_unread=True)
     assert row.pair == NOTHING
 
