@@ -38,11 +38,15 @@ class FormatError(WeftError):
 
 
 class LineCountError(WeftError):
-    """Files that belong together line by line have different numbers of lines."""
+    """Files that belong together line by line have different numbers of lines.
 
-    def __init__(self, counts: Sequence[tuple[str, int]]) -> None:
+    Of two `texts`, a sentence and its translation may stand on different lines; there is a command for that.
+    """
+
+    def __init__(self, counts: Sequence[tuple[str, int]], *, texts: bool = False) -> None:
         parts = [f"{path} has {count:,} line{'' if count == 1 else 's'}" for path, count in counts]
-        super().__init__(f"{' but '.join(parts)}; line n of each must belong together.")
+        hint = " If they do not, weft align --documents pairs the sentences of two texts." if texts else ""
+        super().__init__(f"{' but '.join(parts)}; line n of each must belong together.{hint}")
         self.counts = counts
 
 

@@ -117,7 +117,8 @@ def test_two_files_tsv_and_json_give_the_same(weft, tmp_path):
     done = weft("align", "s", "t", "-o", "links", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (
         1,
-        "weft: s has 2 lines but t has 1 line; line n of each must belong together.\n",
+        "weft: s has 2 lines but t has 1 line; line n of each must belong together. "
+        "If they do not, weft align --documents pairs the sentences of two texts.\n",
     )
     assert not (tmp_path / "links").exists()
 
@@ -421,3 +422,13 @@ def test_no_command_writes_over_what_it_reads(weft, tmp_path, command):
     assert done.returncode == 2
     assert "is both input and output; name another file to write to." in done.stderr
     assert {name: (tmp_path / name).read_text() for name in content} == content
+
+
+@pytest.mark.parametrize("more", [[], ["--shards", "2"]])
+def test_a_file_without_any_link_is_explained(weft, tmp_path, more):
+    (tmp_path / "pairs").write_text("das ist gut ||| that is good\nja ||| yes\n\n")
+    done = weft("align", "pairs", "-o", "links", "--threshold", 1, *more, cwd=tmp_path)
+    assert (done.returncode, (tmp_path / "links").read_text()) == (0, "\n\n\n")
+    assert "none of the 2 pairs has a link. Perhaps the two sides are not translations of each other" in done.stderr
+    assert "or --threshold is too high." in done.stderr
+    assert "has a link" not in weft("align", "pairs", cwd=tmp_path).stderr

@@ -220,3 +220,22 @@ def test_a_word_document_gets_no_other_name(weft, tmp_path, name):
     assert done.returncode == 2
     assert "the output must be a .docx document too" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "place"),
+    [
+        (["records.jsonl"], "records.jsonl: the text does not look split into words (klein.)"),
+        (["--from", "markup", "tags"], "tags: the text does not look split into words (klein.)"),
+        (["labels", "target"], "target: the text does not look split into words (Sundays.)"),
+    ],
+)
+def test_text_that_is_not_split_is_noticed_once(weft, files, arguments, place):
+    (files / "records.jsonl").write_text(
+        '{"source": "Es ist klein.", "target": "It is small.", "spans": [[0, 2, "X"]]}\n'
+    )
+    (files / "tags").write_text("Es ist <b>klein.</b> ||| It is small.\n")
+    (files / "target").write_text("The museum opens on Sundays.\nRome, Italy.\n")
+    hints = [line for line in weft("project", *arguments, cwd=files).stderr.splitlines() if "look split" in line]
+    assert hints == [f"weft: {place}. If it is not, add --raw."]
+    assert "look split" not in weft("project", "--raw", *arguments, cwd=files).stderr

@@ -143,3 +143,13 @@ def test_bad_input_gets_one_sentence(weft, folder, arguments, code, message):
 def test_viewing_links_needs_no_web_framework(loaded_by, folder):
     heavy = {"torch", "fastapi", "uvicorn", "onnxruntime"}
     assert loaded_by(heavy, "view", "pairs.txt", "first.links", "-o", "page.html", cwd=folder) == (set(), "")
+
+
+def test_text_that_is_not_split_is_noticed_unless_links_say_what_its_words_are(weft, tmp_path):
+    (tmp_path / "pairs").write_text("他明天去北京。 ||| He goes to Beijing tomorrow.\n")
+    (tmp_path / "links").write_text("0-0\n")
+    assert weft("view", "pairs", cwd=tmp_path).stderr == (
+        "weft: pairs: the text does not look split into words (他明天去北京。). If it is not, add --raw.\n"
+    )
+    assert weft("view", "pairs", "--raw", cwd=tmp_path).stderr == ""
+    assert weft("view", "pairs", "links", cwd=tmp_path).stderr == ""

@@ -15,6 +15,7 @@ from weft.text.gold import check_range
 from weft.text.lines import FilePath, display_name, read_two_together
 from weft.text.links import LinkFormat, read_numbered_links
 from weft.text.pairs import NOTHING
+from weft.text.watches import no_links_remark
 from weft.types import Alignment, SentencePair
 
 if TYPE_CHECKING:
@@ -89,13 +90,18 @@ def _from_file(
     records: Iterator[R], pair_of: Callable[[R], SentencePair], links: LinkFile, name: str
 ) -> Iterator[tuple[R, Alignment]]:
     rows = read_numbered_links(links.path, format=links.format, base=links.base)
+    whole = linked = 0
     for record, row in read_two_together((name, display_name(links.path)), records, rows):
         pair = pair_of(record)
         if pair == NOTHING:
             yield record, Alignment()
         else:
             check_range(links.path, row.line, row.links, pair, base=links.base)
+            whole += 1
+            linked += bool(row.links)
             yield record, Alignment.of(row.links, row.score)
+    if whole and not linked:
+        logger.warning("%s contains no links.", display_name(links.path))
 
 
 def _from_aligner(
@@ -108,9 +114,14 @@ def _from_aligner(
             waiting.append(record)
             yield pair_of(record)
 
-    unknown = 0
+    unknown = whole = linked = 0
     for alignment in aligner.stream(pairs(), scores=scores):
+        record = waiting.popleft()
         unknown += alignment.unknown > 0
-        yield waiting.popleft(), alignment
+        whole += pair_of(record) != NOTHING
+        linked += bool(alignment.links)
+        yield record, alignment
+    if whole and not linked:
+        logger.warning("%s", no_links_remark(whole))
     if unknown:
         logger.warning("%s", unknown_words_remark(unknown, aligner.languages))

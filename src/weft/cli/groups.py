@@ -59,10 +59,10 @@ class TextOptions:
         """The codes that were given."""
         return self.source_language, self.target_language
 
-    def reader(self) -> PairReader:
-        """What reads pairs so."""
+    def reader(self, *, watch: bool = True) -> PairReader:
+        """What reads pairs so; without `watch` it has no doubts about words, which were raised already."""
         if not self.raw and not any(self.languages):
-            return PairReader(self.input_format, self._fields())
+            return PairReader(self.input_format, self._fields(), watch=watch)
         from weft.text.segment import word_splitters
 
         return PairReader(self.input_format, self._fields(), word_splitters(self.raw, *self.languages))

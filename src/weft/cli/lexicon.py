@@ -131,7 +131,9 @@ def lexicon(
         shown: dict[int, SentencePair] = {}
         if examples:
             entries = list(entries)
-            shown = _sentences({entry.line for entry in entries}, given.sentences, given.others, text.reader())
+            shown = _sentences(
+                {entry.line for entry in entries}, given.sentences, given.others, text.reader(watch=False)
+            )
         write_lines(output, _lines(entries, shown, format))
     bad_lines.summarise()
 

@@ -94,7 +94,7 @@ def linked_input(
     from weft.applications.linked import link_source, with_links
     from weft.extraction.scores import Scores
 
-    reader = text.reader()
+    reader = text.reader(watch=links is None)  # links that are there tell what the words are
     with opened(input, target, links, twice=twice) as (sentences, others, link_file):
         source = link_source(link_file, base=base, languages=text.languages, **aligning.as_settings())
         name = display_name(sentences)

@@ -20,10 +20,11 @@ from weft.cli.output import on_screen, open_output, say, write_lines
 from weft.cli.progress import counted
 from weft.errors import SettingError
 from weft.text.fields import PairFields
+from weft.text.watches import SplitWatch
 
 if TYPE_CHECKING:
     from weft.applications.labels import Listing
-    from weft.text.segment import Segmenter
+    from weft.text.segment import Segmented, Segmenter
 
 _LABELS = "Labels"
 
@@ -157,13 +158,14 @@ def project(
     from weft.applications.linked import link_source
 
     bad_lines = BadLines("It gets no labels.", strict=strict)
+    words = _RawWords(*text.languages) if text.raw else _GivenWords(labels, target, reverse, linked=links is not None)
     with ExitStack() as stack:
         sentences, others, link_file = stack.enter_context(opened(labels, target, links))
         write = stack.enter_context(open_output(report)) if report is not None else None
         listing = Listing(write)
         projector = Projector(
             links=link_source(link_file, base=links_base, languages=text.languages, **aligning.as_settings()),
-            segmenters=_segmenters(text.raw, *text.languages),
+            segmenters=words.segmenters,
             gaps=gaps or (Gaps.DENSE if format is LabelFormat.MARKUP else Gaps.FILL),
             max_gap=max_gap,
             reverse=reverse,
@@ -178,6 +180,7 @@ def project(
         else:
             lines = project_tags(projector, sentences, others, reader)
         write_lines(output, counted(bad_lines.counted(lines), "sentences", quiet=on_screen(output)))
+        words.finish()
     # Columns have many lines a sentence.
     bad_lines.summarise(lines=None if format is LabelFormat.CONLL else bad_lines.lines)
     _summarise(listing, report)
@@ -273,8 +276,42 @@ def _project_document(
     _summarise(listing, report)
 
 
-def _segmenters(raw: bool, source: str | None, target: str | None) -> tuple[Segmenter, Segmenter]:
-    from weft.applications.spans import split_at_blanks
-    from weft.text.segment import segmenter_for
+class _RawWords:
+    """Text that is not split into words yet."""
 
-    return (segmenter_for(source), segmenter_for(target)) if raw else (split_at_blanks, split_at_blanks)
+    def __init__(self, source: str | None, target: str | None) -> None:
+        from weft.text.segment import segmenter_for
+
+        self.segmenters = (segmenter_for(source), segmenter_for(target))
+
+    def finish(self) -> None:
+        """There is nothing to doubt."""
+
+
+class _GivenWords:
+    """Text whose words are separated by blanks, unless it looks otherwise; of two sides, one warning is enough."""
+
+    def __init__(self, labels: str, other: str | None, reverse: bool, *, linked: bool) -> None:
+        paths = (labels, other or labels)
+        first, second = (SplitWatch(path) for path in (reversed(paths) if reverse else paths))
+        first.done = second.done = linked  # links that are there tell what the words are
+        self._watches = (first, second)
+        self.segmenters = (self._watching(first, second), self._watching(second, first))
+
+    def _watching(self, watch: SplitWatch, other: SplitWatch) -> Segmenter:
+        from weft.applications.spans import split_at_blanks
+
+        def split(text: str) -> Segmented:
+            if not watch.done:
+                watch.look((text, ()))
+                other.done = other.done or watch.warned
+            return split_at_blanks(text)
+
+        return split
+
+    def finish(self) -> None:
+        """The files end; what was too short to be sure of before is now all there is."""
+        first, second = self._watches
+        first.finish()
+        if not first.warned:
+            second.finish()

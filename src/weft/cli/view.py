@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterable
 from contextlib import ExitStack
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -147,6 +148,7 @@ def view(
     wanted = _format(output, format, text, similarity)
     reader = reading.reader()
     target, links = _sides(input, target, links or [], reader)
+    reader = replace(reader, watch=not links)  # links that are there tell what the words are
     models = _models(model, layer, links, similarity)
     lines = range(pair - 1, pair) if pair else range(limit)
     base = None if gold_base is GoldBase.AUTO else int(gold_base)

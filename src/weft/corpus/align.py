@@ -31,6 +31,7 @@ from weft.text.files import Write, refuse_overwriting, writing
 from weft.text.lines import STDIN
 from weft.text.pairs import PairFormat
 from weft.text.segment import word_splitters
+from weft.text.watches import no_links_remark
 
 if TYPE_CHECKING:
     from weft.corpus.ahead import ReadAhead
@@ -44,7 +45,7 @@ class AlignedFiles:
     """What `align_files` has done: lines written, those of them without a pair, and sentences read in windows.
 
     `missing_terms` says how often a line's source has a term and its target has not its translation, `unknown_lines`
-    in how many lines the model cannot read more than a third of a side's words.
+    in how many lines the model cannot read more than a third of a side's words, `linked_lines` how many have a link.
     """
 
     lines: int
@@ -52,6 +53,7 @@ class AlignedFiles:
     long_sentences: int
     missing_terms: int = 0
     unknown_lines: int = 0
+    linked_lines: int = 0
 
 
 def align_files(
@@ -151,7 +153,11 @@ def align_files(
         _refuse(address=address)
         done = _locally(job, files, listeners, shards=shards, resume=resume, workers=workers, line_by_line=line_by_line)
     _warn_of_unknown_words(job, done)
-    return AlignedFiles(done.lines, bad_lines.count, done.long_sentences, missing.count, done.unknown_lines)
+    if done.lines > bad_lines.count and not done.linked_lines:
+        logger.warning("%s", no_links_remark(done.lines - bad_lines.count))
+    return AlignedFiles(
+        done.lines, bad_lines.count, done.long_sentences, missing.count, done.unknown_lines, done.linked_lines
+    )
 
 
 def _warn_of_unknown_words(job: AlignJob, done: Totals) -> None:

@@ -69,17 +69,19 @@ class Listeners:
 
 @dataclass(slots=True)
 class Totals:
-    """Lines that were written, sentences that were too long for the encoder at once, and lines of unknown words."""
+    """Lines that were written, sentences too long for the encoder at once, lines of unknown words, and with links."""
 
     lines: int = 0
     long_sentences: int = 0
     unknown_lines: int = 0
+    linked_lines: int = 0
 
     def add(self, chunk: AlignedChunk) -> None:
         """Count one more chunk."""
         self.lines += chunk.lines
         self.long_sentences += chunk.long_sentences
         self.unknown_lines += chunk.unknown_lines
+        self.linked_lines += chunk.linked_lines
 
 
 @dataclass(frozen=True)
@@ -192,7 +194,9 @@ class LoadedJob:
         # File names may hold bytes that are no text; they must not end a run.
         output = text.encode("utf-8", "backslashreplace")
         unknown = sum(alignment.unknown > 0 for alignment in alignments)
-        return AlignedChunk(chunk.first, chunk.lines, output, self._new_long_sentences(), unknown, tuple(missing))
+        linked = sum(bool(alignment.links) for alignment in alignments)
+        long = self._new_long_sentences()
+        return AlignedChunk(chunk.first, chunk.lines, output, long, unknown, linked, tuple(missing))
 
     def _new_long_sentences(self) -> int:
         """Those that were not reported yet; with chunks side by side they may be another chunk's, the sum is right."""

@@ -34,6 +34,7 @@ class Shard:
     output: str
     long_sentences: int = 0
     unknown_lines: int = 0
+    linked_lines: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ def survey(*paths: str) -> tuple[Input, ...]:
     """Count and sum up the lines of files that belong together; damage is found here, before any work is done."""
     inputs = tuple(_survey(path) for path in paths)
     if len({input.lines for input in inputs}) > 1:
-        raise LineCountError([(path, input.lines) for path, input in zip(paths, inputs, strict=True)])
+        raise LineCountError([(path, input.lines) for path, input in zip(paths, inputs, strict=True)], texts=True)
     return inputs
 
 

@@ -72,6 +72,7 @@ class AlignedChunk:
     """What became of a chunk: the output's bytes, and how many sentences were too long for the encoder at once.
 
     `unknown_lines` says in how many lines the model cannot read more than a third of a side's words.
+    `linked_lines` says how many lines have a link.
     `missing_terms` are those that a line's source has and its target has not, each with the line's number.
     """
 
@@ -80,6 +81,7 @@ class AlignedChunk:
     output: bytes
     long_sentences: int = 0
     unknown_lines: int = 0
+    linked_lines: int = 0
     missing_terms: tuple[tuple[int, str], ...] = ()
 
 

@@ -152,7 +152,7 @@ class ShardedRun:
         """What all shards have come to."""
         shards = self._manifest.finished.values()
         long, unknown = sum(shard.long_sentences for shard in shards), sum(shard.unknown_lines for shard in shards)
-        return Totals(self.lines, long, unknown)
+        return Totals(self.lines, long, unknown, sum(shard.linked_lines for shard in shards))
 
     def work(self, chunks: Iterable[Chunk], workers: LoadedJob | Workers) -> Iterator[AlignedChunk]:
         """Make the shards that are missing; yields each chunk once it is written."""
@@ -245,7 +245,7 @@ class _Range:
         self._lines = 0
         self._input = checksum()
         self._output = checksum()
-        self._long = self._unknown = 0
+        self._long = self._unknown = self._linked = 0
 
     def add_input(self, chunk: Chunk) -> None:
         self._lines += chunk.lines
@@ -257,13 +257,14 @@ class _Range:
         self._output.update(done.output)
         self._long += done.long_sentences
         self._unknown += done.unknown_lines
+        self._linked += done.linked_lines
 
     def same_input(self, shard: Shard) -> bool:
         return (self._first, self._lines, self._input.hexdigest()) == (shard.first, shard.lines, shard.input)
 
     def shard(self) -> Shard:
         digests = (self._input.hexdigest(), self._output.hexdigest())
-        return Shard(self._first, self._lines, *digests, self._long, self._unknown)
+        return Shard(self._first, self._lines, *digests, self._long, self._unknown, self._linked)
 
 
 def _locked_folder(folder: Path) -> int:

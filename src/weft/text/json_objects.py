@@ -46,6 +46,15 @@ def read_json_object(path: Path) -> dict[str, Any]:
         raise FormatError(str(path), None, str(error)) from error
 
 
+def is_json_object(text: str) -> bool:
+    """Whether a text is one JSON object."""
+    try:
+        parse_json_object(text)
+    except ValueError:
+        return False
+    return True
+
+
 def shorten(text: str, length: int = 40) -> str:
     """Quote input in a message without flooding the screen."""
     return repr(text if len(text) <= length else text[: length - 1] + "…")

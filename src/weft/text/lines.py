@@ -148,8 +148,13 @@ def decode(line: bytes, path: FilePath, number: int) -> str:
         raise FormatError(display_name(path), number, message, byte=error.start + 1) from error
 
 
-def read_together(names: Sequence[str], readers: Sequence[Iterator[T]]) -> Iterator[tuple[T, ...]]:
-    """Walk several files line by line; when one ends early, count the lines of all and say so."""
+def read_together(
+    names: Sequence[str], readers: Sequence[Iterator[T]], *, texts: bool = False
+) -> Iterator[tuple[T, ...]]:
+    """Walk several files line by line; when one ends early, count the lines of all and say so.
+
+    `texts` are a text and its translation, whose lines may never have belonged together.
+    """
     missing = object()
     for number, rows in enumerate(zip_longest(*readers, fillvalue=missing)):
         if missing in rows:
@@ -157,7 +162,7 @@ def read_together(names: Sequence[str], readers: Sequence[Iterator[T]]) -> Itera
                 number + (row is not missing) + sum(1 for _ in reader)
                 for row, reader in zip(rows, readers, strict=True)
             ]
-            raise LineCountError(list(zip(names, counts, strict=True)))
+            raise LineCountError(list(zip(names, counts, strict=True)), texts=texts)
         yield cast("tuple[T, ...]", rows)
 
 

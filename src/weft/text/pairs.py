@@ -16,9 +16,9 @@ from typing import cast
 
 from weft.errors import FormatError, SettingError, chosen
 from weft.text.fields import CsvParser, PairFields, Sides, TextPair
-from weft.text.json_objects import parse_json_object, shorten
+from weft.text.json_objects import is_json_object, shorten
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_together
-from weft.text.watches import BarsWatch, IdWatch
+from weft.text.watches import BarsWatch, IdWatch, watched
 from weft.types import SentencePair, Words
 
 PLAIN = PairFields()
@@ -79,7 +79,11 @@ def read_pairs(
     texts = read_texts(path, target, format=format, fields=fields, on_error=on_error)
     if split is not None:
         return _segmented(texts, path, split, on_error)
-    return (SentencePair(words_of(sides[0]), words_of(sides[1])) if sides else NOTHING for sides in texts)
+    return map(_split, texts)
+
+
+def _split(sides: Sides | None) -> SentencePair:
+    return SentencePair(words_of(sides[0]), words_of(sides[1])) if sides else NOTHING
 
 
 def _segmented(
@@ -104,11 +108,15 @@ class PairReader:
     format: PairFormat | str = PairFormat.AUTO
     fields: PairFields = PLAIN
     split: tuple[Split, Split] | None = None
+    watch: bool = False  # warn of text that should have been split
 
     def pairs(
         self, path: FilePath, target: FilePath | None = None, *, on_error: OnError | None = None
     ) -> Iterator[SentencePair]:
         """Stream the pairs of one file, or of two."""
+        if self.watch and self.split is None:
+            texts = read_texts(path, target, format=self.format, fields=self.fields, on_error=on_error)
+            return map(_split, watched(texts, path))
         return read_pairs(path, target, format=self.format, fields=self.fields, split=self.split, on_error=on_error)
 
 
@@ -240,7 +248,7 @@ def _read_two_files(
     target_lines: Iterator[bytes],
     on_error: OnError | None,
 ) -> Iterator[TextPair | None]:
-    lines = read_together([display_name(source), display_name(target)], [source_lines, target_lines])
+    lines = read_together([display_name(source), display_name(target)], [source_lines, target_lines], texts=True)
     watch = BarsWatch(source)
     for number, (source_line, target_line) in enumerate(lines, start=1):
         path = source
@@ -278,19 +286,11 @@ def _check(sides: Sides) -> None:
 
 
 def _recognised(text: str) -> PairFormat | None:
-    if text.startswith("{") and text.rstrip().endswith("}") and _is_json(text):
+    if text.startswith("{") and text.rstrip().endswith("}") and is_json_object(text):
         return PairFormat.JSONL
     if _BARS.search(text):
         return PairFormat.BARS
     return PairFormat.TSV if "\t" in text.strip() else None
-
-
-def _is_json(text: str) -> bool:
-    try:
-        parse_json_object(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _no_format(text: str) -> TextPair:
@@ -331,8 +331,7 @@ def _plain_parser(format: PairFormat) -> _Parser:
 
 
 def _reread(line: str, format: PairFormat) -> SentencePair:
-    source, target = _plain_parser(format).parse(line).sides
-    return SentencePair(words_of(source), words_of(target))
+    return _split(_plain_parser(format).parse(line).sides)
 
 
 def format_pairs(pairs: Iterable[SentencePair], format: PairFormat | str = PairFormat.BARS) -> Iterator[str]:

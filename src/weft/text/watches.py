@@ -1,10 +1,12 @@
-"""What the first lines of a file say about how it should be read; each watch warns once."""
+"""What the lines of a file say about how it should be read, or what is wrong with it; each watch warns once."""
 
 from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Iterator
 
+from weft.text.fields import Sides
 from weft.text.lines import FilePath, display_name
 from weft.types import Words
 
@@ -15,8 +17,13 @@ _ID = re.compile(r"[\w.:/#-]*(?:\d|\w[._:/#]\w)[\w.:/#-]*")
 _FEWEST_IDS, _ENOUGH_IDS = 3, 20
 _ENOUGH_LINES = 20
 _FEWEST_BARS = 2
-# A full stop that is part of the last word, or more Thai, Chinese or Japanese characters in a row than a word has.
-_UNSPLIT = re.compile(r"[^\W\d_]{2}[.!?]$|[\u0e00-\u0e7f]{16}|[\u3040-\u9fff]{10}|[\u3040-\u9fff][\u3002\uff01\uff1f]$")
+# More Thai, Chinese or Japanese characters in a row than a word has, or a comma that is part of a word.
+_LONG = re.compile(r"[\u0e00-\u0e7f]{16}|[\u3040-\u9fff]{10}|[^\W\d_]{2}[,;]$|[\u3040-\u9fff][\u3001\uff0c].")
+# A full stop that is part of the last word.
+_STOPPED = re.compile(r"[^\W\d_]{2}[.!?]$|[\u3040-\u9fff][\u3002\uff01\uff1f]$")
+# A whole sentence in a script that needs no blanks: Thai, Lao, Burmese, Khmer, Chinese, Japanese.
+_WITHOUT_BLANKS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff]{5,}")
+_A_FEW_WORDS = 3
 _SHOWN = 20
 
 
@@ -84,21 +91,21 @@ class SplitWatch:
         self._lines = 0
         self._unsplit: list[str] = []
         self.done = False
+        self.warned = False
 
     def look(self, sides: tuple[str | Words, str | Words]) -> None:
         """Look at one pair. Text is not split if most of the first pairs have a word that should be two."""
         self._lines += 1
-        for side in sides:
-            last = side.rstrip(" \t").rpartition(" ")[2] if isinstance(side, str) else ""
-            if _UNSPLIT.search(last):
-                self._unsplit.append(last)
-                break
+        found = next(filter(None, (_unsplit(*sides), _unsplit(*reversed(sides)))), None)
+        if found:
+            self._unsplit.append(found)
         if self._lines >= _ENOUGH_LINES:
             self.finish()
 
     def finish(self) -> None:
         """The file ends, or enough of it was seen."""
         if not self.done and 2 * len(self._unsplit) > self._lines:
+            self.warned = True
             word = self._unsplit[0]
             logger.warning(
                 "%s: the text does not look split into words (%s). If it is not, add `raw`.",
@@ -106,3 +113,42 @@ class SplitWatch:
                 word if len(word) <= _SHOWN else f"{word[:_SHOWN]}…",
             )
         self.done = True
+
+
+def _unsplit(side: str | Words, other: str | Words) -> str | None:
+    """A word of one side that should be several; lists of words were split by somebody who knew what a word is."""
+    words = side.split() if isinstance(side, str) else []
+    others = other.split() if isinstance(other, str) else other
+    if len(words) == 1 and len(others) >= _A_FEW_WORDS and _WITHOUT_BLANKS.fullmatch(words[0]):
+        return words[0]
+    if words and _STOPPED.search(words[-1]):
+        return words[-1]
+    return next(filter(_LONG.search, words), None)
+
+
+def watched(texts: Iterator[Sides | None], path: FilePath) -> Iterator[Sides | None]:
+    """Pass pairs on, and say once if they do not look split into words.
+
+    Args:
+        texts: pairs before their words are split; None for lines that hold none.
+        path: the file they come from.
+    """
+    watch = SplitWatch(path)
+    for sides in texts:
+        if sides and not watch.done:
+            watch.look(sides)
+        yield sides
+    watch.finish()
+
+
+def no_links_remark(pairs: int) -> str:
+    """What to say where an aligner found nothing at all.
+
+    Args:
+        pairs: how many sentence pairs there were.
+    """
+    which = "the pair has no links" if pairs == 1 else f"none of the {pairs:,} pairs has a link"
+    return (
+        f"{which}. Perhaps the two sides are not translations of each other, the lines of two files are out of step, "
+        "or `threshold` is too high."
+    )

@@ -39,3 +39,15 @@ def test_an_aligner():
     assert [pair for pair, _ in rows] == PAIRS
     assert rows[1][1].links == ()
     assert rows[2][1].links
+
+
+def test_links_that_are_not_there_are_missed(tmp_path, caplog):
+    joined(tmp_path, "\n0-0\n\n")
+    assert [record.getMessage() for record in caplog.records] == [f"{tmp_path / 'links'} contains no links."]
+    caplog.clear()
+    aligner = Aligner.from_pretrained(threshold=1.0)
+    list(with_links(iter(PAIRS), lambda pair: pair, aligner, name="pairs"))
+    assert caplog.records[0].getMessage().startswith("none of the 2 pairs has a link. Perhaps")
+    caplog.clear()
+    joined(tmp_path, "0-0\n\n\n")
+    assert caplog.records == []

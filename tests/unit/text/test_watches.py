@@ -15,6 +15,10 @@ from weft.text.watches import SplitWatch
         [("我昨天在北京买了一本书。", "I bought a book .")],
         [("สวัสดีครับผมชื่อสมชายครับ", "Hello")],
         [("Das ist gut.", "That is good.")] * 30,
+        [("Ja, das ist gut", "Yes , that is good")],
+        [("他明天去北京", "He goes to Beijing tomorrow")],
+        [("He goes to Beijing tomorrow", "他明天去北京")],
+        [("昨天，他去了北京 。", "Yesterday he went to Beijing .")],
     ],
 )
 def test_text_that_is_not_split_is_noticed_once(caplog, pairs):
@@ -37,6 +41,9 @@ def test_text_that_is_not_split_is_noticed_once(caplog, pairs):
         [("コンピューター を 買う", "buy a computer")],
         [("a b etc.", "a b"), ("c", "d")],
         [(("Das", "ist", "gut."), ("Good.",))],
+        [("国際連合", "the United Nations")],
+        [("東京都知事選挙", "gubernatorial election")],
+        [("a , b ; c", "a , b ; c")],
         [("am 3.", "on 3.")],
         [],
     ],
