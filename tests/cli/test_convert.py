@@ -106,7 +106,7 @@ def test_what_a_conversion_loses_or_may_get_wrong_is_said(weft, links, options, 
     assert (done.returncode, done.stderr) == (0, f"weft: {sentence}\n")
 
 
-@pytest.mark.parametrize("options", [["--from-base", "1"], ["--from", "naacl"]])
+@pytest.mark.parametrize("options", [["--from-base", "1"], ["--from-base", "0"], ["--from", "naacl"]])
 def test_a_base_that_is_known_is_not_doubted(weft, options):
     links = "1 2 3\n" if "naacl" in options else "1-1\n"
     assert weft("convert", "-", *options, stdin=links).stderr == ""

@@ -50,6 +50,18 @@ def test_two_files_with_links_counted_from_one(weft, tmp_path):
     assert done.stdout == "a\tx\t1\t1.000000\t1.000000\t1\n"
 
 
+def test_punctuation_is_listed_where_it_is_asked_for(weft, tmp_path):
+    (tmp_path / "links").write_text("0-0 1-1\n")
+    listed = {}
+    for options in ((), ("--punctuation",), ("--marian", "lists")):
+        listed[options] = weft(
+            "lexicon", "-", "--links", "links", *options, stdin="ja . ||| yes .\n", cwd=tmp_path
+        ).stdout
+    assert listed[()] == "ja\tyes\t1\t1.000000\t1.000000\t1\n"
+    assert listed["--punctuation",].startswith(".\t.\t1\t")
+    assert ". . 1.00000000" in (tmp_path / "lists/lex.s2t").read_text()  # a translation needs full stops
+
+
 def test_errors(weft, files):
     (files / "links").write_text("0-0\n")
     done = weft("lexicon", "pairs", "--links", "links", cwd=files)

@@ -65,10 +65,15 @@ class Lexicon:
             if here < self._examples.get(key, here + 1):
                 self._examples[key] = here
 
-    def entries(self, *, min_count: int = 1, best: int | None = None) -> Iterator[Entry]:
-        """Yield entries, the most frequent first; `best` keeps only so many translations of each source word.
+    def entries(self, *, min_count: int = 1, best: int | None = None, punctuation: bool = True) -> Iterator[Entry]:
+        """Yield entries, the most frequent first.
 
-        Probabilities are shares of all links of a word, also of those that are too rare to be listed.
+        Probabilities are shares of all links of a word, also of those that are not listed.
+
+        Args:
+            min_count: leave out pairs of words that are linked less often.
+            best: keep only so many translations of each source word.
+            punctuation: list pairs as well in which there is no letter and no digit, such as a full stop with another.
         """
         sources, targets = self._sources.spelt(), self._targets.spelt()
         of_source, of_target = self._totals()
@@ -77,6 +82,8 @@ class Lexicon:
         kept.sort(key=lambda key: (-self._pairs[key], sources[key >> _SHIFT], targets[key & (1 << _SHIFT) - 1]))
         for key in kept:
             source, target, count = key >> _SHIFT, key & (1 << _SHIFT) - 1, self._pairs[key]
+            if not punctuation and not _has_letters(sources[source] + targets[target]):
+                continue
             listed[source] += 1
             if best is None or listed[source] <= best:
                 line = self._examples[key] & (1 << _LINE_BITS) - 1
@@ -109,6 +116,11 @@ class Lexicon:
             of_source[key >> _SHIFT] += count
             of_target[key & (1 << _SHIFT) - 1] += count
         return of_source, of_target
+
+
+def _has_letters(text: str) -> bool:
+    """Whether there is a letter or a digit, of whatever script."""
+    return any(map(str.isalnum, text))
 
 
 def _fits_into_a_column(word: str) -> bool:

@@ -60,9 +60,16 @@ def convert(
         GivenFormat, typer.Option("--from", help="Format of IN.", rich_help_panel="Format")
     ] = GivenFormat.AUTO,
     from_base: Annotated[
-        int,
-        typer.Option(min=0, max=1, metavar="0|1", help="Index of the first word in IN.", rich_help_panel=LINKS),
-    ] = 0,
+        int | None,
+        typer.Option(
+            min=0,
+            max=1,
+            metavar="0|1",
+            help="Index of the first word in IN.",
+            show_default="0, with a warning if no index is 0",
+            rich_help_panel=LINKS,
+        ),
+    ] = None,
     to_base: Annotated[
         int,
         typer.Option(min=0, max=1, metavar="0|1", help="Index of the first word in OUT.", rich_help_panel=LINKS),
@@ -117,10 +124,10 @@ def convert(
 
 
 def _convert_links(
-    input: str, output: str, formats: tuple[GivenFormat, Format], bases: tuple[int, int], swap: bool
+    input: str, output: str, formats: tuple[GivenFormat, Format], bases: tuple[int | None, int], swap: bool
 ) -> None:
     from_format, to_format = formats
-    found, rows = recognised_links(input, format=LinkFormat(from_format), base=bases[0])
+    found, rows = recognised_links(input, format=LinkFormat(from_format), base=bases[0] or 0)
     seen = _Seen()
     alignments = seen.watched(Alignment.of(row.links, row.score) for row in rows)
     if swap:
@@ -131,7 +138,7 @@ def _convert_links(
         if from_format is GivenFormat.AUTO and to_format is Format.JSONL:
             say("if these are sentence pairs, not links, add --from bars or --from tsv.")
         raise error
-    if seen.links and not seen.first_words and bases[0] == 0 and found in _COUNTED_FROM_ANYWHERE:
+    if seen.links and not seen.first_words and bases[0] is None and found in _COUNTED_FROM_ANYWHERE:
         say(f"{display_name(input)} has no index 0. If its word indexes start at 1, add --from-base 1.")
     if seen.possible and to_format in _ONLY_SURE:
         written = "1 possible link was written as a sure one" if seen.possible == 1 else ""

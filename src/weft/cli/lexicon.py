@@ -67,6 +67,14 @@ def lexicon(
     lowercase: Annotated[
         bool, typer.Option("--lowercase", help="Convert words to lower case before counting.", rich_help_panel=_ENTRIES)
     ] = False,
+    punctuation: Annotated[
+        bool,
+        typer.Option(
+            "--punctuation",
+            help="Also list pairs without any letter or digit, such as full stops.",
+            rich_help_panel=_ENTRIES,
+        ),
+    ] = False,
     examples: Annotated[
         bool, typer.Option("--examples", help="Add an example sentence pair to each entry.", rich_help_panel=OUTPUT)
     ] = False,
@@ -102,9 +110,10 @@ def lexicon(
 ) -> None:
     """Build a lexicon of words and their translations.
 
-    Columns: source, target, count, p(target|source), p(source|target), and the line number of an example.
+    Columns: source, target, count, p(target|source), p(source|target), and the line number of an example. For
+    translations of several words, see weft phrases.
 
-    Example: weft lexicon pairs.txt --links pairs.links --min-count 2
+    Example: weft lexicon pairs.tsv --raw --min-count 2
     """
     from weft.applications.lexicon import Lexicon
     from weft.applications.remapping import in_pieces, sentencepieces
@@ -127,7 +136,7 @@ def lexicon(
                 write_lines(join(marian, name), (f"{word} {given} {share:.8f}\n" for word, given, share in rows))
             bad_lines.summarise()
             return
-        entries: Iterable[Entry] = counts.entries(min_count=min_count, best=best)
+        entries: Iterable[Entry] = counts.entries(min_count=min_count, best=best, punctuation=punctuation or any(cut))
         shown: dict[int, SentencePair] = {}
         if examples:
             entries = list(entries)

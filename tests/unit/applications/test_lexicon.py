@@ -43,6 +43,13 @@ def test_rare_pairs_are_hidden_and_still_counted():
     assert [entry.target for entry in best if entry.source == "Haus"] == ["house"]
 
 
+def test_pairs_without_letters_can_be_left_out():
+    lexicon = counted(("ja , 5 % .", "yes , 5 percent ।", "0-0 1-1 2-2 3-3 4-4"))
+    assert len(list(lexicon.entries())) == 5
+    kept = [(entry.source, entry.target) for entry in lexicon.entries(punctuation=False, best=1)]
+    assert kept == [("%", "percent"), ("5", "5"), ("ja", "yes")]
+
+
 @settings(deadline=None)
 @given(st.lists(st.tuples(sentence_pairs, alignments(scores=False, possible=False)), max_size=5))
 def test_counts_equal_plain_counting(corpus):
