@@ -136,6 +136,8 @@ def test_markup_in_two_files_with_labels_on_the_target_side(weft, tmp_path):
         (["labels", "target", "--from", "jsonl"], "JSONL records contain both sides"),
         (["labels", "target", "--links", "links", "--model", "x"], "leave out --model"),
         (["labels", "target", "--links", "links", "--source-language", "de"], "need --raw"),
+        (["labels", "target", "--spans-field", "x"], "--spans-field needs --from jsonl."),
+        (["labels", "target", "--source-field", "a", "--target-field", "b"], "need --from jsonl or --from markup."),
         (["labels", "target", "--links", "links", "--report", "-"], "two outputs have the same name"),
         (["-", "-", "--links", "links"], "only one input can be stdin"),
     ],
@@ -239,3 +241,11 @@ def test_text_that_is_not_split_is_noticed_once(weft, files, arguments, place):
     hints = [line for line in weft("project", *arguments, cwd=files).stderr.splitlines() if "look split" in line]
     assert hints == [f"weft: {place}. If it is not, add --raw."]
     assert "look split" not in weft("project", "--raw", *arguments, cwd=files).stderr
+
+
+def test_records_whose_fields_have_other_names(weft):
+    record = {"text": {"es": "El museo abre ."}, "en": "The museum opens .", "entities": [[3, 8, "ORG"]]}
+    fields = ("--source-field", "text.es", "--target-field", "en", "--spans-field", "entities")
+    done = weft("project", "--from", "jsonl", *fields, stdin=json.dumps(record) + "\n")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == {**record, "target_spans": [[4, 10, "ORG"]]}

@@ -16,8 +16,9 @@ from weft.applications.spans import Unit, read_span_records, write_spans
 from weft.applications.tagging import BAD_MARKUP, project_markup, read_markup
 from weft.errors import FormatError
 from weft.extraction.scores import Scores
+from weft.text.fields import PairFields
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_two_together
-from weft.text.pairs import PairReader
+from weft.text.pairs import PLAIN, PairReader
 from weft.text.segment import Segmenter
 from weft.types import Alignment, SentencePair
 
@@ -131,10 +132,18 @@ def _sentences(path: FilePath, cut: Segmenter, on_error: OnError) -> Iterator[tu
         yield words
 
 
-def project_records(projector: Projector, path: FilePath, unit: Unit) -> Iterator[str]:
+def project_records(
+    projector: Projector, path: FilePath, unit: Unit, fields: PairFields = PLAIN, spans_field: str | None = None
+) -> Iterator[str]:
     """The records, each with the spans of the other side added."""
     records = read_span_records(
-        path, labelled=projector.labelled, unit=unit, segmenters=projector.segmenters, on_error=projector.on_error
+        path,
+        labelled=projector.labelled,
+        unit=unit,
+        segmenters=projector.segmenters,
+        fields=fields,
+        spans_field=spans_field,
+        on_error=projector.on_error,
     )
     joined = with_links(
         records, lambda record: record.pair, projector.links, name=display_name(path), scores=Scores.CALIBRATED

@@ -12,14 +12,14 @@ from typing import Any
 
 from weft.applications.projection import Run, Span
 from weft.errors import FormatError
+from weft.text.fields import PairFields, nested_field, sentence_field
 from weft.text.json_objects import parse_json_object, shorten
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines
-from weft.text.pairs import NOTHING
+from weft.text.pairs import NOTHING, PLAIN
 from weft.text.segment import Segmented, Segmenter
 from weft.types import SentencePair
 
 _WORD = re.compile(r"[^ \t]+")
-_SIDES = ("source", "target")
 
 
 class Unit(StrEnum):
@@ -73,15 +73,20 @@ def read_span_records(
     labelled: str = "source",
     unit: Unit | str = Unit.AUTO,
     segmenters: tuple[Segmenter, Segmenter] = (split_at_blanks, split_at_blanks),
+    fields: PairFields = PLAIN,
+    spans_field: str | None = None,
     on_error: OnError | None = None,
 ) -> Iterator[SpanRecord]:
     """Stream the records of a file. `labelled` says which side the spans are on.
 
+    `fields` and `spans_field` name the fields that hold the sentences and the spans, where they are not the usual ones.
     A bad line raises a FormatError; with `on_error` it is handed over instead and `BAD_RECORD` takes its place.
     """
     for number, line in enumerate(read_lines(path), start=1):
         try:
-            yield _parse(decode(line, path, number), labelled, Unit(unit), segmenters)
+            record = _parse_object(decode(line, path, number))
+            given = _given_spans(record, labelled, spans_field)
+            yield _span_record(record, given, fields.names_in(record), labelled, Unit(unit), segmenters)
         except (FormatError, ValueError) as error:
             located = error if isinstance(error, FormatError) else FormatError(display_name(path), number, str(error))
             if on_error is None:
@@ -90,17 +95,38 @@ def read_span_records(
             yield BAD_RECORD
 
 
-def _parse(text: str, labelled: str, unit: Unit, segmenters: tuple[Segmenter, Segmenter]) -> SpanRecord:
+def _parse_object(text: str) -> dict[str, Any]:
     if not text.strip(" \t"):
         raise ValueError("the line is blank; expected a JSON object.")
-    record = parse_json_object(text)
-    source, target = (side_of(record, name, cut) for name, cut in zip(_SIDES, segmenters, strict=True))
-    labels, other = (source, target) if labelled == "source" else (target, source)
-    given = record.get(f"{labelled}_spans", record.get("spans"))
+    return parse_json_object(text)
+
+
+def _given_spans(record: dict[str, Any], labelled: str, name: str | None) -> list[Any]:
+    """The spans as they stand there: in the field that was named, or in one of the usual ones."""
+    try:
+        given = record.get(f"{labelled}_spans", record.get("spans")) if name is None else nested_field(record, name)
+    except KeyError:
+        given = None
+    shown = name or "spans"
     if given is None:
-        raise ValueError('expected a field "spans" with a list of [start, end, label], found none.')
+        found = shorten(", ".join(record))
+        hint = "" if name else " Name it with `spans_field`."
+        raise ValueError(f'expected "{shown}" with a list of [start, end, label], found the fields {found}.{hint}')
     if not isinstance(given, list):
-        raise ValueError(f'expected "spans" to be a list of [start, end, label], found {_shown(given)}.')
+        raise ValueError(f'expected "{shown}" to be a list of [start, end, label], found {_shown(given)}.')
+    return given
+
+
+def _span_record(
+    record: dict[str, Any],
+    given: list[Any],
+    names: tuple[str, str],
+    labelled: str,
+    unit: Unit,
+    segmenters: tuple[Segmenter, Segmenter],
+) -> SpanRecord:
+    source, target = (side_of(record, name, cut) for name, cut in zip(names, segmenters, strict=True))
+    labels, other = (source, target) if labelled == "source" else (target, source)
     spans = tuple(_span(item, labels, unit) for item in given)
     if unit is Unit.CHARACTERS and other.text is None:
         raise ValueError("spans count characters, but a side is a list of words without its text.")
@@ -109,7 +135,8 @@ def _parse(text: str, labelled: str, unit: Unit, segmenters: tuple[Segmenter, Se
 
 def side_of(record: dict[str, Any], name: str, cut: Segmenter) -> Side:
     """A side as text or words; words with `_text` and `_offsets` beside them are what `weft align --raw` writes."""
-    value, text, offsets = (record.get(key) for key in (name, f"{name}_text", f"{name}_offsets"))
+    value = sentence_field(record, name)
+    text, offsets = (record.get(key) for key in (f"{name}_text", f"{name}_offsets"))
     if isinstance(value, str):
         segmented = cut(value)
         side = Side(segmented.words, value, segmented.offsets)

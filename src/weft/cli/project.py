@@ -114,6 +114,15 @@ def project(
     unit: Annotated[
         Unit, typer.Option("--spans", help="For jsonl: the unit of span offsets.", rich_help_panel=_LABELS)
     ] = Unit.AUTO,
+    spans_field: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="For jsonl: the field with the spans.",
+            show_default="spans, or source_spans",
+            rich_help_panel=_LABELS,
+        ),
+    ] = None,
     text: TextOptions = TextOptions(),  # noqa: B008 - it is frozen
     links_base: LinksBaseOption = 0,
     aligning: AligningOptions = AligningOptions(),  # noqa: B008
@@ -152,8 +161,7 @@ def project(
         return
     _check(format, target, segments=segments, languages_without_raw=any(text.languages) > text.raw)
     reader = text.reader()
-    if format is not LabelFormat.MARKUP and reader.fields != PairFields():
-        raise SettingError("--source-field, --target-field and --columns need --from markup.")
+    _check_fields(format, reader.fields, spans_field)
     from weft.applications.labels import Listing, Projector, project_columns, project_records, project_tags
     from weft.applications.linked import link_source
 
@@ -176,7 +184,7 @@ def project(
             columns = (word_column - 1, -1 if label_column is None else label_column - 1)
             lines = project_columns(projector, sentences, others, columns, scheme)
         elif format is LabelFormat.JSONL:
-            lines = project_records(projector, sentences, unit)
+            lines = project_records(projector, sentences, unit, reader.fields, spans_field)
         else:
             lines = project_tags(projector, sentences, others, reader)
         write_lines(output, counted(bad_lines.counted(lines), "sentences", quiet=on_screen(output)))
@@ -210,6 +218,16 @@ def _check(format: LabelFormat, target: str | None, *, segments: bool, languages
         raise SettingError("CoNLL files contain only one side; add a file with the sentences of the other side.")
     if format is LabelFormat.JSONL and target is not None:
         raise SettingError("JSONL records contain both sides; leave out the second file.")
+
+
+def _check_fields(format: LabelFormat, fields: PairFields, spans_field: str | None) -> None:
+    """Refuse names of fields or columns that the labels do not have."""
+    if fields.columns and format is not LabelFormat.MARKUP:
+        raise SettingError("--columns needs --from markup.")
+    if (fields.source or fields.target) and format is LabelFormat.CONLL:
+        raise SettingError("--source-field and --target-field need --from jsonl or --from markup.")
+    if spans_field is not None and format is not LabelFormat.JSONL:
+        raise SettingError("--spans-field needs --from jsonl.")
 
 
 def _summarise(listing: Listing, report: str | None) -> None:

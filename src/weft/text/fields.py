@@ -102,13 +102,13 @@ class PairFields:
         if not text.strip(" \t"):
             return TextPair(("", ""))
         record = parse_json_object(text)
-        languages = record.get(TRANSLATION)
-        translations: dict[str, Any] = languages if isinstance(languages, dict) else {}
-        source, target = self._names(record, translations)
-        sides = (_side(record, translations, source), _side(record, translations, target))
+        source, target = self.names_in(record)
+        sides = (_side(record, source), _side(record, target))
         return TextPair(sides, {name: value for name, value in record.items() if name not in (source, target)})
 
-    def _names(self, record: dict[str, Any], translations: dict[str, Any]) -> tuple[str, str]:
+    def names_in(self, record: dict[str, Any]) -> tuple[str, str]:
+        """The names of the two fields of a record; a ValueError says why they cannot be known."""
+        translations = _translations(record)
         if self.source is not None and self.target is not None:
             return self.source, self.target
         if not translations or "source" in record or "target" in record:
@@ -122,15 +122,27 @@ class PairFields:
         return source, target
 
 
-def _side(record: dict[str, Any], translations: dict[str, Any], name: str) -> str | Words:
+def _translations(record: dict[str, Any]) -> dict[str, Any]:
+    """The sentences by language, as Hugging Face datasets have them."""
+    found = record.get(TRANSLATION)
+    return found if isinstance(found, dict) else {}
+
+
+def sentence_field(record: dict[str, Any], name: str) -> Any:
+    """What a record holds under the name of a side; a ValueError says what it holds instead."""
+    translations = _translations(record)
     try:
-        side = translations[name] if name in translations and name not in record else _nested(record, name)
+        return translations[name] if name in translations and name not in record else nested_field(record, name)
     except KeyError:
         found = shorten(", ".join(record))
         raise ValueError(
             f'expected "{name}", found the fields {found}. Choose two with `source_field` and `target_field`; a field '
             "inside another is written outer.inner."
         ) from None
+
+
+def _side(record: dict[str, Any], name: str) -> str | Words:
+    side = sentence_field(record, name)
     if isinstance(side, str):
         return side
     if isinstance(side, list) and all(isinstance(word, str) for word in side):
@@ -140,14 +152,18 @@ def _side(record: dict[str, Any], translations: dict[str, Any], name: str) -> st
     )
 
 
-def _nested(record: dict[str, Any], name: str) -> Any:
-    """The value of a field; `text.de` is the field `de` of the object `text`, unless a field has that very name."""
+def nested_field(record: dict[str, Any], name: str) -> Any:
+    """The value of a field; `text.de` is the field `de` of the object `text`, unless a field has that very name.
+
+    Raises:
+        KeyError: there is no such field.
+    """
     if name in record:
         return record[name]
     outer, dot, inner = name.partition(".")
     if not dot or not isinstance(record.get(outer), dict):
         raise KeyError(name)
-    return _nested(record[outer], inner)
+    return nested_field(record[outer], inner)
 
 
 class CsvParser:

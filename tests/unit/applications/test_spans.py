@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from weft.applications.projection import Span
 from weft.applications.spans import BAD_RECORD, read_span_records, split_at_blanks, words_in, write_spans
 from weft.errors import FormatError
+from weft.text.fields import PairFields
 from weft.text.pairs import split_words
+from weft.types import SentencePair
 
 
 def read(tmp_path, *records, **options):
@@ -65,7 +67,11 @@ PAIR = {"source": "ab", "target": "x"}
     [
         ("", "the line is blank; expected a JSON object."),
         ("[]", "expected a JSON object, found '[]'."),
-        (PAIR, 'expected a field "spans" with a list of [start, end, label], found none.'),
+        (
+            PAIR,
+            'expected "spans" with a list of [start, end, label], found the fields '
+            "'source, target'. Name it with `spans_field`.",
+        ),
         (PAIR | {"spans": [3]}, "expected a span [start, end, label] or {\"start\": …}, found '3'."),
         (PAIR | {"spans": [[0, 3, "A"]]}, "the span '[0, 3, \"A\"]' does not lie within the 2 characters of its side."),
         (PAIR | {"spans": [[True, 1, "A"]]}, "does not lie within the 2 characters of its side."),
@@ -91,3 +97,15 @@ def test_bad_records(tmp_path, record, message):
 def test_characters_need_texts(tmp_path):
     with pytest.raises(FormatError, match="a side is a list of words without its text"):
         read(tmp_path, {"source": "a", "target": ["x"], "spans": []}, unit="characters")
+
+
+def test_fields_of_other_names(tmp_path):
+    record = {"text": {"de": "ab cd"}, "en": "x", "ner": {"spans": [[3, 5, "A"]]}}
+    (found,) = read(tmp_path, record, fields=PairFields.of("text.de", "en"), spans_field="ner.spans")
+    assert (found.pair, found.spans) == (SentencePair(("ab", "cd"), ("x",)), (Span(1, 2, "A"),))
+    (found,) = read(tmp_path, {"translation": {"de": "ab cd", "en": "x"}, "spans": []})
+    assert found.pair == SentencePair(("ab", "cd"), ("x",))
+    with pytest.raises(FormatError, match=r'expected "ner.spans" with a list .* found the fields .text, en.\.$'):
+        read(
+            tmp_path, {"text": {"de": "ab"}, "en": "x"}, fields=PairFields.of("text.de", "en"), spans_field="ner.spans"
+        )
