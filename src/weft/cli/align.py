@@ -174,6 +174,7 @@ def align(
             line_by_line=typed,  # who types a line wants its links before typing the next one
             on_bad_line=bad_lines,
             on_progress=count,
+            on_total=count.expect,
             on_missing_term=missing.add,
             **settings,
         )

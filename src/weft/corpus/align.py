@@ -80,6 +80,7 @@ def align_files(
     line_by_line: bool = False,
     on_bad_line: OnBadLine | None = None,
     on_progress: Callable[[int], object] | None = None,
+    on_total: Callable[[int, int], object] | None = None,
     on_missing_term: Callable[[int, str], object] | None = None,
     **settings: Any,
 ) -> AlignedFiles:
@@ -111,6 +112,8 @@ def align_files(
         line_by_line: write each line's links before the next line is read.
         on_bad_line: told of each line that cannot be aligned; to raise in it ends the run. By default it is logged.
         on_progress: told how many more lines have been aligned.
+        on_total: with shards, told once before the first of them how many lines there are, and how many of those an
+            interrupted run has aligned already.
         on_missing_term: told of each line whose source has a term and whose target has not its translation.
         settings: what `Aligner.from_pretrained` takes besides: `layer`, `device`, `dtype`, `batch_tokens`, `method`,
             `threshold`, `alpha`, `cost`, `symmetrize`, `null`.
@@ -143,7 +146,9 @@ def align_files(
     if not callable(output):
         refuse_overwriting(output, [source, *([] if target is None else [target])])
     bad_lines = _BadLines(on_bad_line)
-    listeners = Listeners(bad_lines.add, on_progress or (lambda lines: None), missing.add)
+    listeners = Listeners(
+        bad_lines.add, on_progress or (lambda lines: None), missing.add, on_total or (lambda lines, done: None)
+    )
     if Engine(engine) is Engine.RAY:
         _refuse(shards=shards, resume=resume)
         from weft.corpus.ray import align_with_ray

@@ -54,11 +54,12 @@ class CorpusFiles:
 
 @dataclass(frozen=True, slots=True)
 class Listeners:
-    """Who is told of lines without a pair, of how many more lines have been aligned, and of terms that are missing."""
+    """Who is told of lines without a pair, of more lines that have been aligned, of missing terms, and of the total."""
 
     on_bad_line: OnBadLine
     on_progress: Callable[[int], object]
     on_missing_term: Callable[[int, str], object]
+    on_total: Callable[[int, int], object]
 
     def done(self, chunk: AlignedChunk) -> None:
         """Tell them of one more chunk."""

@@ -58,6 +58,7 @@ def align_in_shards(
         log_remarks(description.remarks)
         run = ShardedRun(output, Manifest(shards, inputs, model.identity()), resume=resume)
         with _kept(run, shards):
+            listeners.on_total(run.lines, run.finished_lines)
             records = job.read(files.source, files.target, listeners.on_bad_line)
             for chunk in run.work(cut_records(records, description.pace.chunk_words), model):
                 listeners.done(chunk)
@@ -147,6 +148,11 @@ class ShardedRun:
     def finished(self) -> int:
         """How many shards are done."""
         return len(self._manifest.finished)
+
+    @property
+    def finished_lines(self) -> int:
+        """How many lines those have."""
+        return sum(shard.lines for shard in self._manifest.finished.values())
 
     def totals(self) -> Totals:
         """What all shards have come to."""

@@ -103,3 +103,24 @@ def test_bad_lines_are_logged_by_default_and_the_collector_is_left_as_it_was(tmp
     library.align_files(pairs, output=tmp_path / "links")
     assert gc.get_threshold() == before
     assert len([record for record in caplog.records if "It gets no links." in record.getMessage()]) == 5
+
+
+def test_with_shards_the_total_is_known_and_what_an_earlier_run_has_done(tmp_path):
+    (tmp_path / "pairs").write_text("".join(f"das ist {number} ||| that is {number}\n" for number in range(4_000)))
+    told, lines = [], 0
+
+    def stop_halfway(more: int) -> None:
+        nonlocal lines
+        lines += more
+        if lines > 2_000:
+            raise KeyboardInterrupt
+
+    files = {"output": tmp_path / "links", "shards": 8, "on_total": lambda *total: told.append(total)}
+    with pytest.raises(KeyboardInterrupt):
+        library.align_files(tmp_path / "pairs", on_progress=stop_halfway, **files)
+    rest = []
+    library.align_files(tmp_path / "pairs", on_progress=rest.append, resume=True, **files)
+    assert told[0] == (4_000, 0)
+    total, before = told[1]
+    assert before > 0
+    assert before + sum(rest) == total == 4_000
