@@ -44,7 +44,7 @@ class LineCountError(WeftError):
     """
 
     def __init__(self, counts: Sequence[tuple[str, int]], *, texts: bool = False) -> None:
-        parts = [f"{path} has {count:,} line{'' if count == 1 else 's'}" for path, count in counts]
+        parts = [f"{path} has {number_of(count, 'line')}" for path, count in counts]
         hint = " If they do not, weft align --documents pairs the sentences of two texts." if texts else ""
         super().__init__(f"{' but '.join(parts)}; line n of each must belong together.{hint}")
         self.counts = counts
@@ -124,6 +124,11 @@ def _nearest(value: object, known: Iterable[str]) -> str:
 
     close = get_close_matches(str(value), list(known), n=1)
     return f" Did you mean {close[0]}?" if close else ""
+
+
+def number_of(count: int, noun: str) -> str:
+    """So many of something: 1 pair, 2 pairs."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def first_line(error: Exception) -> str:

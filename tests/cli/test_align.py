@@ -432,3 +432,20 @@ def test_a_file_without_any_link_is_explained(weft, tmp_path, more):
     assert "none of the 2 pairs has a link. Perhaps the two sides are not translations of each other" in done.stderr
     assert "or --threshold is too high." in done.stderr
     assert "has a link" not in weft("align", "pairs", cwd=tmp_path).stderr
+
+
+def test_subtitles_are_doubted(weft, tmp_path):
+    for name in ("a.srt", "b.srt", "a.txt"):
+        (tmp_path / name).write_text("1\n")
+    said = weft("align", "a.srt", "b.srt", cwd=tmp_path).stderr
+    assert said.count("looks like subtitles") == 1
+    assert "a.srt looks like subtitles, but its numbers and times are read as text." in said
+    assert "subtitles" not in weft("align", "a.txt", "a.txt", cwd=tmp_path).stderr
+
+
+@pytest.mark.parametrize("format", ["pharaoh", "words", "naacl"])
+def test_documents_are_not_written_in_a_format_that_cannot_hold_them(weft, tmp_path, format):
+    (tmp_path / "text").write_text("Ja.\n")
+    done = weft("align", "--documents", "text", "text", "--output-format", format, cwd=tmp_path)
+    sentence = "--documents always writes JSONL; leave out --output-format, or set it to jsonl."
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"weft: {sentence}\n")

@@ -16,6 +16,7 @@ from weft.errors import (
     chosen,
     first_line,
     install_command,
+    number_of,
 )
 
 
@@ -80,3 +81,8 @@ def test_an_extra_is_installed_from_where_weft_came_from(tmp_path, monkeypatch, 
         (record / "direct_url.json").write_text(json.dumps(origin))
     monkeypatch.syspath_prepend(tmp_path)
     assert install_command("zh") == command
+
+
+@pytest.mark.parametrize(("count", "words"), [(0, "0 pairs"), (1, "1 pair"), (2000, "2,000 pairs")])
+def test_one_is_not_many(count, words):
+    assert number_of(count, "pair") == words

@@ -45,7 +45,7 @@ from weft.corpus.align import align_files
 from weft.corpus.documents import align_document_files
 from weft.corpus.job import Engine
 from weft.corpus.records import OutputFormat
-from weft.errors import SettingError
+from weft.errors import SettingError, number_of
 from weft.extraction.scores import Scores
 from weft.text.pairs import PairFormat
 
@@ -74,8 +74,8 @@ def align(
     target_field: TargetFieldOption = None,
     columns: ColumnsOption = None,
     output_format: Annotated[
-        OutputFormat, typer.Option(help="Output format.", rich_help_panel=OUTPUT)
-    ] = OutputFormat.PHARAOH,
+        OutputFormat | None, typer.Option(help="Output format.", show_default="pharaoh", rich_help_panel=OUTPUT)
+    ] = None,
     scores: Annotated[
         Scores,
         typer.Option(
@@ -125,6 +125,7 @@ def align(
     Example: echo 'das ist gut ||| that is good' | weft align
     """
     only_one_stdin(input, target)
+    _doubt_subtitles(input, target)
     settings: dict[str, Any] = {
         "layer": layer,
         "device": device,
@@ -141,8 +142,8 @@ def align(
     }
     if documents:
         _only_for_lines(terms=terms, shards=shards, resume=resume, workers=workers, columns=columns, address=address)
-        if output_format not in (OutputFormat.PHARAOH, OutputFormat.JSONL):
-            raise SettingError("`documents` always writes JSONL.")
+        if output_format not in (None, OutputFormat.JSONL):
+            raise SettingError("`documents` always writes JSONL; leave out `output_format`, or set it to jsonl.")
         _align_documents(
             input, target, output, model=model, sentence_per_line=sentence_per_line, scores=scores, **settings
         )
@@ -162,7 +163,7 @@ def align(
             source_field=source_field,
             target_field=target_field,
             columns=columns,
-            output_format=output_format,
+            output_format=output_format or OutputFormat.PHARAOH,
             scores=scores,
             raw=raw,
             terms=terms,
@@ -200,7 +201,20 @@ def _align_documents(input: str, target: str | None, output: str, **options: Any
     if output == "-":
         write_stdout(b"", flush=True)
     paired = sum(bool(part.source.words and part.target.words) for part in parts)
-    say(f"{paired:,} pairs of sentences; {len(parts) - paired:,} sentences have no counterpart.")
+    alone = len(parts) - paired
+    unpaired = f"{number_of(alone, 'sentence')} {'has' if alone == 1 else 'have'} no counterpart"
+    say(f"{number_of(paired, 'pair')} of sentences; {unpaired}.")
+
+
+def _doubt_subtitles(*paths: str | None) -> None:
+    """Subtitles are read as any other lines, but not in silence."""
+    for path in paths:
+        if path is not None and path.lower().endswith((".srt", ".vtt")):
+            say(
+                f"{path} looks like subtitles, but its numbers and times are read as text. 'Align subtitles' in "
+                "docs/tasks.md shows how to remove them first."
+            )
+            return
 
 
 def _only_for_lines(**options: object) -> None:

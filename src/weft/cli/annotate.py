@@ -61,13 +61,13 @@ def annotate(
     """
     from weft.annotation.importing import create_from_files
     from weft.annotation.project import is_project
-    from weft.errors import SettingError
+    from weft.errors import SettingError, number_of
 
     if pairs is not None:
         paths = [pairs] if target is None else [pairs, target]
         count, bad = create_from_files(folder, paths, links, reader=text.reader())
         say(
-            f"created the project {folder} with {count:,} {'pair' if count == 1 else 'pairs'}."
+            f"created the project {folder} with {number_of(count, 'pair')}."
             + (f" Lines that are not pairs: {bad:,}." if bad else "")
         )
     elif target is not None or links is not None or only_create or text != TextOptions():

@@ -40,7 +40,8 @@ class BadLines:
             yield pair
         if lines and self.count >= lines:
             self._say_how_many_were_named()
-            raise WeftError(f"none of the {lines:,} lines in {name} is a sentence pair.")
+            which = f"none of the {lines:,} lines in {name}" if lines > 1 else f"the only line in {name}"
+            raise WeftError(f"{which} is {'a' if lines > 1 else 'not a'} sentence pair.")
 
     def counted(self, items: Iterator[T]) -> Iterator[T]:
         """The items as they come; `lines` says how many there were."""

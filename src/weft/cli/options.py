@@ -184,7 +184,7 @@ SourceLanguageOption = Annotated[
     str | None,
     typer.Option(
         metavar="CODE",
-        help="With --raw: language code of the source side, such as de or ja.",
+        help="Language code of the source side, such as de or ja, for text that weft splits into words.",
         show_default="guessed from the script",
         rich_help_panel=TEXT,
     ),
@@ -193,7 +193,7 @@ TargetLanguageOption = Annotated[
     str | None,
     typer.Option(
         metavar="CODE",
-        help="With --raw: language code of the target side.",
+        help="Language code of the target side.",
         show_default="guessed from the script",
         rich_help_panel=TEXT,
     ),

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
+from weft.errors import number_of
 from weft.scoring.agreement import Agreement
 from weft.scoring.corpus import CorpusScore, ScoreDifference
 from weft.scoring.errors_report import ErrorReport
@@ -189,8 +190,7 @@ def _measured(agreement: Agreement) -> Iterator[_Measured]:
 
 
 def _agreement_counts(agreement: Agreement) -> str:
-    count = len(agreement.counts)
-    sentences = "1 sentence" if count == 1 else f"{count:,} sentences"
+    sentences = number_of(len(agreement.counts), "sentence")
     return f"{sentences}; the annotators disagree on {len(agreement.disagreements):,} of them"
 
 

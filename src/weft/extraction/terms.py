@@ -10,6 +10,7 @@ from itertools import product
 from weft.errors import FormatError
 from weft.text.lines import FilePath, decode, display_name, read_lines
 from weft.text.pairs import split_words
+from weft.text.watches import warn_of_headings
 from weft.types import Alignment, Link, SentencePair, Words
 
 Run = tuple[int, int]
@@ -62,6 +63,8 @@ def read_terms(path: FilePath, split: tuple[Split, Split] = (split_words, split_
         sides = [to_words(column) for to_words, column in zip(split, columns, strict=False)]
         if len(sides) < 2 or not all(sides):
             raise FormatError(display_name(path), number, "expected a term, a tab and its translation.")
+        if number == 1:
+            warn_of_headings(path, (columns[0], columns[1]), "a term")
         terms[Term(sides[0], sides[1])] = None
     return list(terms)
 

@@ -18,7 +18,7 @@ from weft.errors import FormatError, SettingError, chosen
 from weft.text.fields import CsvParser, PairFields, Sides, TextPair
 from weft.text.json_objects import is_json_object, shorten
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_together
-from weft.text.watches import BarsWatch, IdWatch, watched
+from weft.text.watches import BarsWatch, IdWatch, warn_of_headings, watched
 from weft.types import SentencePair, Words
 
 PLAIN = PairFields()
@@ -206,6 +206,8 @@ def _read_one_file(
             _report(error, path, number, on_error)
             yield None
         else:
+            if number == 1 and parser.reads_table:
+                warn_of_headings(path, pair.sides, "a sentence pair")
             if not watch.done and parser.reads_table:
                 watch.look(pair.sides[0])
             yield pair

@@ -27,6 +27,35 @@ _A_FEW_WORDS = 3
 _SHOWN = 20
 
 
+# What people call the columns of a table: sides, ids, and languages by name or by code.
+_HEADINGS = re.compile(
+    "source|target|src|tgt|trg|source_text|target_text|sentence[12]?|text|translation|original|term|id|index"
+    "|arabic|chinese|czech|danish|dutch|english|finnish|french|german|greek|hebrew|hindi|hungarian|italian|japanese|korean"
+    "|polish|portuguese|romanian|russian|spanish|swedish|turkish|ukrainian|vietnamese|deutsch|englisch"
+    "|ar|cs|da|de|el|en|es|fi|fr|he|hi|hu|it|ja|ko|nl|pl|pt|ro|ru|sv|tr|uk|vi|zh",
+    re.IGNORECASE,
+)
+
+
+def warn_of_headings(path: FilePath, sides: Sides, read_as: str) -> None:
+    """Say so if the first line of a table names its columns; it is read all the same.
+
+    Args:
+        path: the table.
+        sides: the first two columns of its first line.
+        read_as: what the line is taken for.
+    """
+    names = [side.strip() if isinstance(side, str) else "" for side in sides]
+    if all(map(_HEADINGS.fullmatch, names)):
+        logger.warning(
+            "%s:1: this looks like a line of column names (%s), but is read as %s. If it is one, remove it: "
+            "tail -n +2 skips the first line.",
+            display_name(path),
+            ", ".join(names),
+            read_as,
+        )
+
+
 class IdWatch:
     """Notices a table whose first column holds ids where the source sentences should be, and says so once."""
 

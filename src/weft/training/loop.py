@@ -15,7 +15,7 @@ from torch import Tensor
 
 from weft.encoding.torch import wrap_tokenizer
 from weft.encoding.torch_base import max_length, prefer_stable_kernels
-from weft.errors import SettingError, WeftError
+from weft.errors import SettingError, WeftError, number_of
 from weft.text.json_objects import read_json_object
 from weft.training import checkpoints
 from weft.training.agreement import has_little_to_learn
@@ -178,13 +178,14 @@ class TrainingRun:
             f"{count:,} {name}" for name, count in counts.items() if count and name not in ("pairs", "with links")
         ]
         kept_back = f", {len(self.steps.held_out):,} of them held out" if len(self.steps.held_out) else ""
+        batch = "1 pair" if size == 1 else f"{size} pairs"
         length = (
-            f"{total:,} steps of {size} pairs" if total else f"{self.config.minutes:g} minutes, {size} pairs a step"
+            f"{number_of(total, 'step')} of {batch}" if total else f"{self.config.minutes:g} minutes, {batch} a step"
         )
         said = f" (left out: {', '.join(left_out)})" if left_out else ""
         if self._remark:
             self.say(self._remark)
-        self.say(f"{counts['pairs']:,} pairs{kept_back}{said}; {length}.")
+        self.say(f"{number_of(counts['pairs'], 'pair')}{kept_back}{said}; {length}.")
 
     def _train(self) -> None:
         pinned = self.accelerator.device.type == "cuda"

@@ -78,3 +78,11 @@ def test_reading(tmp_path):
     file.write_text("Amtsgericht\n")
     with pytest.raises(FormatError, match=r"terms\.tsv:1: expected a term, a tab and its translation"):
         read_terms(file)
+
+
+def test_a_line_of_column_names_is_noticed(tmp_path, caplog):
+    (tmp_path / "terms.tsv").write_text("Term\tTranslation\nHaus\thouse\n")
+    assert len(read_terms(tmp_path / "terms.tsv")) == 2
+    assert (
+        "terms.tsv:1: this looks like a line of column names (Term, Translation), but is read as a term." in caplog.text
+    )

@@ -124,7 +124,7 @@ def test_a_first_column_of_ids_is_noticed_once(write, caplog, lines):
     ("content", "options"),
     [
         (ids(2), {}),
-        ("id\tsource\nnr\tsource\n" + ids(5), {}),
+        ("nr\twhat\nnr\twhat\n" + ids(5), {}),
         (ids(5) + "das ist gut\tthat is good\n", {}),
         ("1\tone\n1\tone\n2\ttwo\n", {}),
         (ids(5), {"fields": PairFields.of(columns="id,source,target")}),
@@ -181,8 +181,9 @@ def test_pairs_named_as_one_side_of_two_files_are_noticed_once(write, caplog, te
 def test_ids_below_a_line_of_headings_are_noticed_in_csv(write, caplog):
     caplog.set_level(logging.WARNING, "weft")
     list(read_texts(write("id,source,target\n1,a,b\n2,c,d\n3,e,f\n", "t.csv")))
-    [record] = caplog.records
-    assert "looks like ids (1, 2, 3, ...)" in record.getMessage()
+    headings, numbers = (record.getMessage() for record in caplog.records)
+    assert "t.csv:1: this looks like a line of column names (id, source)" in headings
+    assert "looks like ids (1, 2, 3, ...)" in numbers
 
 
 def test_a_json_array_is_answered_with_how_to_cut_it(write):

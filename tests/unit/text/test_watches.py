@@ -4,7 +4,8 @@ import logging
 
 import pytest
 
-from weft.text.watches import SplitWatch
+from weft.text.pairs import read_pairs
+from weft.text.watches import SplitWatch, warn_of_headings
 
 
 @pytest.mark.parametrize(
@@ -55,3 +56,32 @@ def test_split_text_is_not_suspected(caplog, pairs):
         watch.look(pair)
     watch.finish()
     assert caplog.records == []
+
+
+@pytest.mark.parametrize("names", [("source", "target"), ("German", "English"), ("de", "en"), ("id", " Source ")])
+def test_a_line_of_column_names_is_noticed(caplog, names):
+    warn_of_headings("pairs.tsv", names, "a sentence pair")
+    [record] = caplog.records
+    shown = ", ".join(name.strip() for name in names)
+    assert f"pairs.tsv:1: this looks like a line of column names ({shown}), but is read as" in record.getMessage()
+
+
+@pytest.mark.parametrize("sides", [("ja", "yes"), ("source", "Quelle"), ("das Haus", "the house"), (("de",), ("en",))])
+def test_a_sentence_pair_is_no_line_of_column_names(caplog, sides):
+    warn_of_headings("pairs.tsv", sides, "a sentence pair")
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "warnings"),
+    [
+        ("pairs.tsv", "source\ttarget\nja\tyes\n", 1),
+        ("pairs.csv", "German,English\nja,yes\n", 1),
+        ("pairs.tsv", "ja\tyes\nsource\ttarget\n", 0),
+        ("pairs.txt", "source ||| target\n", 0),
+    ],
+)
+def test_only_the_first_line_of_a_table_is_suspected(caplog, tmp_path, name, text, warnings):
+    (tmp_path / name).write_text(text)
+    assert len(list(read_pairs(tmp_path / name))) == text.count("\n")
+    assert len(caplog.records) == warnings
