@@ -58,8 +58,8 @@ def filter_pairs(
             metavar="SCORE",
             min=0,
             max=1,
-            help="Keep pairs with at least this score. With weft-mini, 0.3 drops unrelated sentences, and 0.7 also "
-            "translations of which half is missing.",
+            help="Keep pairs with at least this score. With weft-mini, 0.3 drops unrelated sentences; 0.6 or more also "
+            "drops half-translated pairs, and some free translations.",
             rich_help_panel=_KEEP,
         ),
     ] = None,
