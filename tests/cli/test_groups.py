@@ -30,7 +30,8 @@ RAW = ("--raw", "--source-language", "de", "--target-language", "en")
 
 
 @pytest.mark.parametrize(
-    "command", [("lexicon",), ("phrases", "--max-length", "2"), ("filter", "--keep", "1", "--scores"), ("view",)]
+    "command",
+    [("lexicon", "--punctuation"), ("phrases", "--max-length", "2"), ("filter", "--keep", "1", "--scores"), ("view",)],
 )
 def test_every_form_of_the_same_text_gives_the_same(weft, folder, command):
     done = [weft(*command, *form, *RAW, cwd=folder) for form in FORMS]
@@ -58,7 +59,7 @@ def test_mistakes_are_sentences(weft, folder):
     for options, message in (
         (("lexicon", "src", "tgt", "--source-language", "de"), "--source-language and --target-language"),
         (("phrases", "rows.jsonl", "--source-field", "de"), "or neither"),
-        (("project", "rows.jsonl", "--from", "jsonl", "--columns", "source,target"), "need --from markup"),
+        (("project", "rows.jsonl", "--from", "jsonl", "--columns", "source,target"), "--columns needs --from markup"),
         (("view", "src", "tgt", "-o", "page.pdf"), "cannot write .pdf files"),
     ):
         done = weft(*options, cwd=folder)
