@@ -107,7 +107,7 @@ def desk(page: Page, address: str, take: Take) -> None:
         page.goto(f"{address}/?project=news&annotator=Ann")
         page.wait_for_selector(".picture .word")
         settled(page)
-        page.get_by_text("List of the pairs").click()
+        page.get_by_text("List of pairs").click()
         take("desk")
         page.keyboard.press("?")
         take("keys")

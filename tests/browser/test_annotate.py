@@ -214,7 +214,7 @@ def test_the_page_says_how_many_pairs_are_confirmed(sit_down):
     until(page, "document.querySelector('.confirmed').textContent.startsWith('2 pairs are confirmed')")
     page.keyboard.press("k")
     page.keyboard.press("o")
-    until(page, "document.querySelector('.confirmed').textContent.startsWith('1 pair is confirmed')")
+    until(page, "document.querySelector('.confirmed').textContent.includes('1 pair is confirmed. weft train uses it')")
 
 
 def test_a_page_that_is_loaded_again_shows_the_same_pair(sit_down):

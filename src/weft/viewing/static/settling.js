@@ -29,7 +29,8 @@ export class Settling {
   }
 
   saving(confirmed) {
-    const count = `${confirmed} ${confirmed === 1 ? "pair is" : "pairs are"} confirmed. weft train uses them as gold.`;
+    const [are, them] = confirmed === 1 ? ["pair is", "it"] : ["pairs are", "them"];
+    const count = `${confirmed} ${are} confirmed. weft train uses ${them} as gold.`;
     const save = (format) => () =>
       this.app.attempt(async () => download(`gold.${format}`, await getGold(this.project.name, format)));
     const buttons = ["talp", "jsonl"].map((format) =>
