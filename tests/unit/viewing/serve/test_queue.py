@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 import threading
 import time
 
@@ -174,3 +176,17 @@ def test_an_error_belongs_to_its_request():
         assert await queue.do("a", steps("next", [])) == "next"
 
     asyncio.run(scenario())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has priorities of threads")
+def test_the_thread_of_long_steps_gives_way():
+    def niceness():
+        yield from ()
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    async def both():
+        queue = FairQueue(bound=4)
+        return [await queue.do("somebody", niceness(), cost) for cost in (0.01, 10.0)]
+
+    short, long = asyncio.run(both())
+    assert long == min(short + 5, 19)
