@@ -116,9 +116,13 @@ class Segments:
         self.unit[rows, side, slot] = unit
 
 
-def flat(segments: Segments, sentences: Sentences, *, tokens: int, rows: int) -> Flat:
-    """Lay rows one after the other, `tokens` in all; what is left over is padding."""
+def flat(segments: Segments, sentences: Sentences, *, tokens: int, rows: int, apart: BoolArray | None = None) -> Flat:
+    """Lay rows one after the other, `tokens` in all; what is left over is padding.
+
+    The sides of rows that are `apart` (rows,) do not see each other: each is read as a sentence by itself.
+    """
     device, count = sentences.device, len(segments.start)
+    apart = np.zeros(count, dtype=bool) if apart is None else apart
     lengths = np.ones((count, 2, _SLOTS + 2), dtype=np.int64)
     lengths[:, :, 1:-1] = segments.length
     start, unit, place = (np.full(lengths.shape, NOBODY) for _ in range(3))
@@ -128,7 +132,8 @@ def flat(segments: Segments, sentences: Sentences, *, tokens: int, rows: int) ->
     sides = lengths.sum(axis=2)
     side_offsets = np.cumsum(sides.reshape(-1)) - sides.reshape(-1)
     total = int(sides.sum())
-    found = np.concatenate([side_offsets[::2], [total], np.arange(total + MOST_SIDE, tokens, MOST_SIDE)])
+    begins = np.stack([np.ones(count, dtype=bool), apart], axis=1).reshape(-1)
+    found = np.concatenate([side_offsets[begins], [total], np.arange(total + MOST_SIDE, tokens, MOST_SIDE)])
     ends = np.full(rows + 1, tokens, dtype=np.int32)
     ends[: len(found)] = found
     assert total <= tokens, "a batch has too many tokens"
@@ -147,7 +152,8 @@ def flat(segments: Segments, sentences: Sentences, *, tokens: int, rows: int) ->
     side = segment // (_SLOTS + 2)
     ids, positions, types, word = (torch.zeros(tokens, dtype=torch.long, device=device) for _ in range(4))
     owner, at = (torch.full((tokens,), NOBODY, device=device) for _ in range(2))
-    ids[:total], types[:total] = inner, side % 2
+    second = np.stack([np.zeros(count, dtype=np.int64), 1 - apart], axis=1).reshape(-1)
+    ids[:total], types[:total] = inner, there(second, device)[side]
     positions[:total] = index - there(side_offsets, device)[side]
     word[:total] = sentences.words[source].long() + MOST_SIDE * (segment % (_SLOTS + 2))
     owner[:total] = there(unit.reshape(-1), device)[segment]
@@ -225,6 +231,13 @@ def both_ways_with_null(states: Tensor, group: Group) -> Logs:
     forward = (similarity - totals[0][:, :, None]).masked_fill(~valid, NOWHERE)
     backward = (similarity - totals[1][:, None, :]).masked_fill(~valid, NOWHERE)
     return Logs(forward, backward, NULL - totals[0], NULL - totals[1])
+
+
+def agreed(logs: Logs, words: Sequence[Tensor]) -> Tensor:
+    """The geometric mean of how likely a piece finds the word of the other, both ways: what links are taken by."""
+    source, target = ((word[:, :, None] == word[:, None, :]).float() for word in words)
+    there_and_back = (logs.forward.exp() @ target) * (source @ logs.backward.exp())
+    return (there_and_back + 1e-8).sqrt().clamp(max=1.0)
 
 
 def masked(ids: Tensor, share: float, strength: float, vocabulary: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -30,6 +30,7 @@ from rows import (
     LINKED,
     NOBODY,
     PIVOT,
+    PLAIN,
     TAUGHT,
     UNRELATED,
     Flat,
@@ -37,6 +38,7 @@ from rows import (
     Logs,
     Segments,
     Units,
+    agreed,
     both_ways_with_null,
     by_length,
     denoised,
@@ -83,6 +85,10 @@ class Options:
     unmasked: float = 0.75  # share of the run after which nothing is masked
     hidden: float = 0.0  # share of tokens masked and not predicted
     dropout: float = 0.0
+    apart: float = 0.0  # share of plain rows whose sides are read one by one
+    whole: float = (
+        0.0  # weight of the mean that links are taken by, instead of the smaller direction, in the loss of gold
+    )
     seed: int = 1
     no_compile: bool = False
 
@@ -232,7 +238,9 @@ class Run:
         sizes, supply = (self.options.tokens, self.teacher_tokens), self.supply
         for some, partners, mode in supply.batches(sizes, self.most_rows, self.options.modes):
             segments, units = supply.segments(some, partners, mode)
-            student = flat(segments, supply.sentences, tokens=sizes[0], rows=sizes[0] // TOKENS_A_ROW)
+            apart = (mode == PLAIN) & (supply.random.random(len(mode)) < self.options.apart)
+            most = sizes[0] // TOKENS_A_ROW
+            student = flat(segments, supply.sentences, tokens=sizes[0], rows=most, apart=apart)
             used = np.zeros(len(units), dtype=bool)
             used[segments.unit[segments.unit >= 0]] = True
             rows, first = unit_rows(supply, units, (TAUGHT, PIVOT), used)
@@ -423,8 +431,13 @@ class Run:
             lone = lone - (CROSS * null * alone).sum()
             lone_count = lone_count + alone.sum()
         stray = torch.where(silver, 0.5 * (progress >= DENOISE), 1.0)[:, None, None] * STRAY
-        agreed = 0.99 * torch.minimum(forward, backward).exp()
-        total = total - (stray * torch.log1p(-agreed) * (1 - allowed)).sum()
+        if self.options.whole:
+            words = [batch.student.word[places] for places in padded.places]
+            mean = agreed(logs, words)
+            total = total - self.options.whole * (links * mean.log()).sum()
+        else:
+            mean = torch.minimum(forward, backward).exp()
+        total = total - (stray * torch.log1p(-0.99 * mean) * (1 - allowed)).sum()
         return {"linked": (total, count), "null": (lone, lone_count)}
 
     def of_rows(self, batch: Batch, padded: Group) -> tuple[Tensor, Tensor]:
