@@ -3,7 +3,7 @@
 const NULL_TEMPERATURE = 4; // as in Python's extraction/words.py
 
 // The usual thresholds of the methods there are here.
-export const METHODS = { softmax: 0.001, entmax: 0, geometric: 0.13 };
+export const METHODS = { softmax: 0.001, entmax: 0, geometric: 0.15 };
 export const SYMMETRIZATIONS = ["intersection", "union", "forward", "backward"];
 
 // Links [source word, target word, score] in order, and with a null the pair's support. `sides` hold states and the

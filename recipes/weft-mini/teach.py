@@ -244,8 +244,8 @@ class Run:
             used = np.zeros(len(units), dtype=bool)
             used[segments.unit[segments.unit >= 0]] = True
             rows, first = unit_rows(supply, units, (TAUGHT, PIVOT), used)
-            room = {"tokens": sizes[1], "rows": sizes[1] // TOKENS_A_ROW}
-            teacher = flat(rows, supply.sentences, **room) if len(rows.start) else None
+            most = sizes[1] // TOKENS_A_ROW
+            teacher = flat(rows, supply.sentences, tokens=sizes[1], rows=most) if len(rows.start) else None
             rows, first_linked = unit_rows(supply, units, (LINKED,), used)
             size = int(rows.length.sum()) + 2 * AROUND * len(rows.start)
             linked = flat(rows, supply.sentences, tokens=size, rows=len(rows.start)) if len(rows.start) else None

@@ -164,7 +164,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             name="geometric",
-            threshold=0.13,
+            threshold=0.15,
             trial_thresholds=(0.02, 0.05, 0.08, 0.1, 0.13, 0.16, 0.2, 0.3),
             shares_null=True,
             score=_mean_of_directions,
