@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+import array_api_compat
 import numpy as np
 import numpy.typing as npt
 
@@ -38,3 +39,17 @@ RowStates: TypeAlias = Any
 """Hidden states of an encoder's padded batch, floats of shape (rows, length, d)."""
 DeviceArray: TypeAlias = Any
 """An array of any shape, of numpy or torch, wherever it lies."""
+
+# Since 2.1 numpy has all names of the array API that we use.
+_NUMPY_HAS_THEM = hasattr(np, "cumulative_sum")
+
+
+def array_namespace(array: DeviceArray) -> Any:
+    """The functions of an array's library, by the names that the array API gives them.
+
+    For numpy that is numpy itself. The copy that `array_api_compat` has of it begins with importing every part of numpy
+    down to its Fortran tools, and takes as long as loading a model.
+    """
+    if _NUMPY_HAS_THEM and isinstance(array, np.ndarray):
+        return np
+    return array_api_compat.array_namespace(array)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
-from weft.arrays import ChunkIds, IntArray, RowNumbers
+from weft.arrays import ChunkIds, IntArray, RowNumbers, array_namespace
 from weft.encoding.subwords import Tokenizer
 from weft.encoding.transfer import on_device_of
 

@@ -36,11 +36,10 @@ class OnnxEncoder(TransformerEncoder):
     ) -> None:
         self.source = str(folder)
         self._folder = folder
-        session = _load_session(folder)
-        try:
-            tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        except Exception as error:  # the library has no error of its own
-            raise WeftError(f"cannot load the model in {folder}: {first_line(error)}") from error
+        with ThreadPoolExecutor(1) as aside:  # the graph is loaded without Python's lock, the tokenizer with it
+            loading = aside.submit(_load_session, folder)
+            tokenizer = _load_tokenizer(folder)
+        session = loading.result()
         self._inputs = {item.name for item in session.get_inputs()}
         if unknown := self._inputs.difference(INPUTS):
             raise WeftError(f"the graph in {folder} asks for {min(unknown)!r}; weft gives {', '.join(INPUTS)}.")
@@ -75,6 +74,13 @@ class OnnxEncoder(TransformerEncoder):
             session = self._session = self._session or _load_session(self._folder)
         given = {name: value for name, value in batch.inputs().items() if name in self._inputs}
         return session.run([self._output], given)[0]
+
+
+def _load_tokenizer(folder: Path) -> Tokenizer:
+    try:
+        return Tokenizer.from_file(str(folder / "tokenizer.json"))
+    except Exception as error:  # the library has no error of its own
+        raise WeftError(f"cannot load the model in {folder}: {first_line(error)}") from error
 
 
 def _load_session(folder: Path) -> Any:

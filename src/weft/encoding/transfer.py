@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from array_api_compat import array_namespace, device, is_torch_array, to_device
+from array_api_compat import device, is_torch_array, to_device
 
-from weft.arrays import DeviceArray
+from weft.arrays import DeviceArray, array_namespace
 from weft.encoding.pending import Pending
 
 Array = npt.NDArray[Any]

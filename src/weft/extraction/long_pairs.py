@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace
 
-from weft.arrays import IntArray
+from weft.arrays import IntArray, array_namespace
 from weft.encoding.encoder import Encoded
 from weft.encoding.subwords import Subwords, TokenizedPairs
 from weft.encoding.transfer import to_host

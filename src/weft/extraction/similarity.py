@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from array_api_compat import array_namespace, is_torch_array
+from array_api_compat import is_torch_array
 
-from weft.arrays import Cells, Marks, States, WordNumbers
+from weft.arrays import Cells, Marks, States, WordNumbers, array_namespace
 from weft.errors import MissingExtraError
 from weft.extraction.methods import Cost
 
@@ -220,7 +220,7 @@ def _entmax15(scores: Any, *, axis: int, null: float | None) -> Any:
     everything = _with_null(halves, None if null is None else xp.clip((null - peak) / 2, -2, None), axis=axis)
     most = max(1, int(xp.max(xp.count_nonzero(everything > -1, axis=axis))))
     first = tuple(slice(most) if k == axis else slice(None) for k in range(halves.ndim))
-    ordered = xp.sort(everything, axis=axis, descending=True)[first]
+    ordered = xp.flip(xp.sort(everything, axis=axis), axis=axis)[first]
     counts = xp.reshape(
         xp.arange(1, most + 1, dtype=halves.dtype), [-1 if k == axis else 1 for k in range(halves.ndim)]
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace, to_device
+from array_api_compat import to_device
 
-from weft.arrays import Cells, FloatArray, IntArray, LinkColumn, Marks, WordNumbers
+from weft.arrays import Cells, FloatArray, IntArray, LinkColumn, Marks, WordNumbers, array_namespace
 from weft.encoding.pending import Pending
 from weft.encoding.transfer import to_host
 from weft.extraction.similarity import softmax
@@ -113,7 +113,7 @@ def word_links(pair: LinkColumn, source: LinkColumn, target: LinkColumn, scores:
     height, width = int(xp.max(source)) + 1, int(xp.max(target)) + 1
     keys = (pair * height + source) * width + target
     if scores is None:
-        keys = xp.unique_values(keys)
+        keys = xp.sort(xp.unique_values(keys))  # which may give them in any order
     else:
         keys, scores = _strongest(keys, scores)
     values = None if scores is None else np.asarray(to_device(scores, "cpu"), dtype=np.float64)
@@ -157,7 +157,7 @@ def _strongest(keys: LinkColumn, scores: LinkColumn) -> tuple[LinkColumn, LinkCo
     Sorting twice is the array API's way to take a maximum by group, and it needs no transfer to the host.
     """
     xp = array_namespace(keys)
-    by_score = xp.argsort(scores)
+    by_score = xp.argsort(scores, stable=True)
     keys, scores = xp.take(keys, by_score), xp.take(scores, by_score)
     by_key = xp.argsort(keys, stable=True)
     keys, scores = xp.take(keys, by_key), xp.take(scores, by_key)
