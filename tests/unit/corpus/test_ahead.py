@@ -96,7 +96,7 @@ def test_a_killed_reader_is_told_in_a_sentence(tmp_path, tokenize, words):
     with ReadAhead(AlignJob("weft-mini", {}), text, None) as ahead:
         chunks = ahead.chunks(words, tokenize, lambda error: None)
         next(chunks)
-        assert ahead._here.poll(30)  # it is writing, or has written, the next one
+        assert ahead._here.poll(120)  # it is writing, or has written, the next one
         os.kill(ahead._process.pid, signal.SIGKILL)
         with pytest.raises(WeftError, match="the process that reads the text was killed"):
             list(chunks)
