@@ -15,9 +15,10 @@ from functools import cache
 from typing import cast
 
 from weft.errors import FormatError, SettingError, chosen
-from weft.text.fields import CsvParser, PairFields, Sides, TextPair
+from weft.text.fields import NoPairError, PairFields, Sides, TableParser, TextPair
 from weft.text.json_objects import is_json_object, shorten
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_together
+from weft.text.rows import is_csv, read_rows
 from weft.text.watches import BarsWatch, IdWatch, warn_of_headings, watched
 from weft.types import SentencePair, Words
 
@@ -26,8 +27,6 @@ PLAIN = PairFields()
 
 NOTHING = SentencePair((), ())
 """Stands for a line that holds no pair, so that line n of the output still belongs to line n of the input."""
-
-_CSV_NAME = re.compile(r"\.csv(\.(gz|xz|zst))?$", re.IGNORECASE)
 # The bars come first in the pattern, so that the search for them is one for a plain string.
 _BARS = re.compile(r"\|\|\|(?<![^ \t]\|\|\|)(?![^ \t])")
 
@@ -42,6 +41,7 @@ class PairFormat(StrEnum):
     JSONL = "jsonl"
 
 
+_BY_NAME = "choose the columns by their names, with `source_field` and `target_field`; weft then skips the line"
 _TABLES = (PairFormat.TSV, PairFormat.CSV)
 Split = Callable[[str], Words]
 
@@ -166,7 +166,7 @@ def read_texts(
     Arguments and errors are those of `read_pairs`; a line that holds no pair gives None.
     """
     records = read_text_pairs(path, target, format=format, fields=fields, on_error=on_error)
-    return (record.sides if record else None for record in records)
+    return (record.sides for record in records)
 
 
 def read_text_pairs(
@@ -176,39 +176,42 @@ def read_text_pairs(
     format: PairFormat | str = PairFormat.AUTO,
     fields: PairFields = PLAIN,
     on_error: OnError | None = None,
-) -> Iterator[TextPair | None]:
+) -> Iterator[TextPair]:
     """Stream pairs before words are split, together with the other fields of their lines.
 
-    Arguments and errors are those of `read_pairs`; a line that holds no pair gives None.
+    Arguments and errors are those of `read_pairs`; a line that holds no pair has no sides.
     """
     format = chosen("format", PairFormat, format)
     if target is not None:
         return _read_two_files(path, target, read_lines(path), read_lines(target), on_error)
-    named_csv = bool(_CSV_NAME.search(display_name(path)))
+    named_csv = is_csv(path)
     if fields.columns and format is PairFormat.AUTO:
         format = PairFormat.CSV if named_csv else PairFormat.TSV
     if fields.columns and format not in _TABLES:
         raise SettingError(f"`columns` are for TSV and CSV; the format is {format}.")
-    return _read_one_file(path, read_lines(path), _Parser(format, fields, named_csv=named_csv), on_error)
+    return _read_one_file(path, read_rows(path), _Parser(format, fields, named_csv=named_csv), on_error)
 
 
 def _read_one_file(
     path: FilePath, lines: Iterator[bytes], parser: _Parser, on_error: OnError | None
-) -> Iterator[TextPair | None]:
+) -> Iterator[TextPair]:
     watch = IdWatch(path)
     watch.done = bool(parser.fields.columns)
     for number, line in enumerate(lines, start=1):
+        pair = None
         try:
-            text = decode(line, path, number)
-            pair = parser.parse(text)
+            pair = parser.parse(decode(line, path, number))
             _check(pair.sides)
+        except SettingError:
+            raise
         except (FormatError, ValueError) as error:
             _report(error, path, number, on_error)
-            yield None
+            extra = error.extra if isinstance(error, NoPairError) else pair.extra if pair else {}
+            yield TextPair(None, extra)
         else:
-            if number == 1 and parser.reads_table:
-                warn_of_headings(path, pair.sides, "a sentence pair")
-            if not watch.done and parser.reads_table:
+            if number == 1 and parser.reads_table and pair.sides:
+                warn_of_headings(path, pair.sides, "a sentence pair", _BY_NAME)
+            if not watch.done and parser.reads_table and pair.sides:
                 watch.look(pair.sides[0])
             yield pair
     watch.finish()
@@ -223,8 +226,8 @@ class _Parser:
         self._guessing = format is PairFormat.AUTO
         self._parsers: dict[PairFormat, Callable[[str], TextPair]] = {
             PairFormat.BARS: _parse_bars,
-            PairFormat.TSV: fields.parse_tsv,
-            PairFormat.CSV: CsvParser(fields),
+            PairFormat.TSV: TableParser(fields, csv=False),
+            PairFormat.CSV: TableParser(fields, csv=True),
             PairFormat.JSONL: fields.parse_jsonl,
         }
         self._format = format
@@ -249,7 +252,7 @@ def _read_two_files(
     source_lines: Iterator[bytes],
     target_lines: Iterator[bytes],
     on_error: OnError | None,
-) -> Iterator[TextPair | None]:
+) -> Iterator[TextPair]:
     lines = read_together([display_name(source), display_name(target)], [source_lines, target_lines], texts=True)
     watch = BarsWatch(source)
     for number, (source_line, target_line) in enumerate(lines, start=1):
@@ -262,7 +265,7 @@ def _read_two_files(
             _check((source_text, target_text))
         except (FormatError, ValueError) as error:
             _report(error, path, number, on_error)
-            yield None
+            yield TextPair(None)
         else:
             if not watch.done:
                 watch.look(source_text)
@@ -276,10 +279,9 @@ def _report(error: FormatError | ValueError, path: FilePath, number: int, on_err
     on_error(located)
 
 
-def _check(sides: Sides) -> None:
-    source, target = sides
-    if source and target and source[0] not in " \t" and target[0] not in " \t":
-        return  # the usual line takes no closer look
+def _check(sides: Sides | None) -> None:
+    if sides is None or (sides[0] and sides[1] and sides[0][0] not in " \t" and sides[1][0] not in " \t"):
+        return  # the names of columns, or the usual line, which takes no closer look
     empty = [side.strip(" \t") == "" if isinstance(side, str) else not side for side in sides]
     if all(empty):
         raise ValueError("the line is blank; expected a sentence and its translation.")
