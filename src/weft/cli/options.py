@@ -112,7 +112,7 @@ ThresholdOption = Annotated[
     float | None,
     typer.Option(
         metavar="C",
-        help="Threshold for links, 0 to 1; higher values give fewer but more reliable links.",
+        help="Threshold of the method, 0 to 1; higher values give fewer but more reliable links. Not a probability.",
         show_default=f"{OWN}, or the method's",
         rich_help_panel=LINKS,
     ),
