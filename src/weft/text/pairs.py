@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import cast
+from itertools import tee
+from typing import Any
 
 from weft.errors import FormatError, SettingError, chosen
 from weft.text.fields import NoPairError, PairFields, Sides, TableParser, TextPair
@@ -119,38 +120,14 @@ class PairReader:
             return map(_split, watched(texts, path))
         return read_pairs(path, target, format=self.format, fields=self.fields, split=self.split, on_error=on_error)
 
-
-def to_pair(pair: object, row: int, split: tuple[Split, Split] = (split_words, split_words)) -> SentencePair:
-    """What a caller calls a pair as a SentencePair.
-
-    Args:
-        pair: two sentences, each a string or a list of words.
-        row: which pair it is, from 0.
-        split: what splits the strings of each side into words.
-
-    Raises:
-        SettingError: this is no pair; the message names the row.
-    """
-    if isinstance(pair, SentencePair) and isinstance(pair.source, tuple) and isinstance(pair.target, tuple):
-        return pair
-    if isinstance(pair, str | bytes | dict) or not isinstance(pair, Sequence) or len(pair) != 2:
-        hint = " Give (row['source'], row['target'])." if isinstance(pair, dict) else ""
-        found = shorten(repr(pair))
-        raise SettingError(f"row {row} of `pairs`: expected a sentence and its translation, found {found}.{hint}")
-    return SentencePair(_words_in(pair[0], row, split[0]), _words_in(pair[1], row, split[1]))
-
-
-def _words_in(side: object, row: int, split: Split) -> Words:
-    if isinstance(side, str):
-        return split(side)
-    try:
-        words = tuple(cast("Iterable[str]", side))
-        "".join(words)
-    except TypeError:
-        found = shorten(repr(side))
-        message = f"row {row} of `pairs`: expected a sentence as a string or a list of words, found {found}."
-        raise SettingError(message) from None
-    return words
+    def records(
+        self, path: FilePath, target: FilePath | None = None, *, on_error: OnError | None = None
+    ) -> Iterator[tuple[SentencePair, dict[str, Any]]]:
+        """Stream the pairs, each with the other fields of its line."""
+        found, again = tee(read_text_pairs(path, target, format=self.format, fields=self.fields, on_error=on_error))
+        sides = (record.sides for record in found)
+        pairs = map(_split, sides) if self.split is None else _segmented(sides, path, self.split, on_error)
+        return zip(pairs, (record.extra for record in again), strict=True)
 
 
 def read_texts(
@@ -284,7 +261,10 @@ def _check(sides: Sides | None) -> None:
         return  # the names of columns, or the usual line, which takes no closer look
     empty = [side.strip(" \t") == "" if isinstance(side, str) else not side for side in sides]
     if all(empty):
-        raise ValueError("the line is blank; expected a sentence and its translation.")
+        is_list = isinstance(sides[0], tuple)
+        raise ValueError(
+            "the record has no words." if is_list else "the line is blank; expected a sentence and its translation."
+        )
     if any(empty):
         raise ValueError(f"the {'source' if empty[0] else 'target'} side is empty.")
 
