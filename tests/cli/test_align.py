@@ -478,3 +478,16 @@ def test_probabilities_that_are_not_known_are_not_compared(weft, options, said):
     done = weft("align", *options, stdin="ja ||| yes\n")
     assert done.returncode == 2
     assert said in done.stderr
+
+
+def test_a_program_that_waits_for_each_line_gets_it(tmp_path):
+    command = [sys.executable, "-m", "weft", "align", "--line-by-line"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for sentence, links in (("das ist gut ||| that is good", "0-0 1-1 2-2"), ("ja ||| yes", "0-0")):
+            process.stdin.write(f"{sentence}\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == f"{links}\n"
+        process.stdin.close()
+        assert process.wait(60) == 0

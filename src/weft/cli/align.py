@@ -93,6 +93,14 @@ def align(
             rich_help_panel=OUTPUT,
         ),
     ] = Scores.NONE,
+    line_by_line: Annotated[
+        bool,
+        typer.Option(
+            "--line-by-line",
+            help="Write the links of each line before reading the next, for a program that waits for them. Slower.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
     raw: RawOption = False,
     source_language: SourceLanguageOption = None,
     target_language: TargetLanguageOption = None,
@@ -127,9 +135,8 @@ def align(
 ) -> None:
     """Align sentence pairs: one line of links per input line.
 
-    INPUT contains sentence pairs, as 'source ||| target' lines, TSV, CSV or JSONL. For two
-    parallel files, INPUT is the source side and TARGET the target side. A line that cannot be aligned gets an empty
-    output line.
+    INPUT contains sentence pairs, as 'source ||| target' lines, TSV, CSV, JSONL, TMX or XLIFF. For two parallel
+    files, INPUT is the source side and TARGET the target side. A line that cannot be aligned gets an empty output line.
 
     Example: echo 'das ist gut ||| that is good' | weft align
     """
@@ -191,7 +198,7 @@ def align(
             workers=workers,
             engine=engine,
             address=address,
-            line_by_line=typed,  # who types a line wants its links before typing the next one
+            line_by_line=typed or line_by_line,  # who types a line wants its links before typing the next one
             on_bad_line=bad_lines,
             on_progress=count,
             on_total=count.expect,

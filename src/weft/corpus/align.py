@@ -95,9 +95,11 @@ def align_files(
         output: the file to write, or a function that is given the output piece by piece.
         model: weft's own, a folder, or a name on the hub.
         input_format: how a line holds its pair: `auto`, `bars`, `tsv` or `jsonl`.
-        source_field: the field of JSONL with the source sentence; `source`, or found in `translation`, by default.
-        target_field: the field of JSONL with the target sentence.
-        columns: the names of a TSV file's columns, as in `id,source,target`. JSONL keeps what has other names.
+        source_field: the field of JSONL, or the column of a table, with the source sentence; by default `source`, or found in
+            `translation`.
+        target_field: the field of JSONL, or the column of a table, with the target sentence.
+        columns: names for the columns of a table that has none, as in `id,source,target`. JSONL keeps what has other
+            names.
         output_format: how links are written: `pharaoh`, `jsonl`, `words` or `naacl`.
         scores: what links carry: `none`, `calibrated` or `raw`.
         raw: the text is not split into words yet.
