@@ -95,8 +95,8 @@ def align_files(
         output: the file to write, or a function that is given the output piece by piece.
         model: weft's own, a folder, or a name on the hub.
         input_format: how a line holds its pair: `auto`, `bars`, `tsv` or `jsonl`.
-        source_field: the field of JSONL, or the column of a table, with the source sentence; by default `source`, or found in
-            `translation`.
+        source_field: the field of JSONL, or the column of a table, with the source sentence; `source` by default, or
+            found in `translation`.
         target_field: the field of JSONL, or the column of a table, with the target sentence.
         columns: names for the columns of a table that has none, as in `id,source,target`. JSONL keeps what has other
             names.
