@@ -27,7 +27,7 @@ from weft.models.known import DEFAULT_MODEL
 from weft.models.load import load_encoder
 from weft.models.resolve import resolve_model
 from weft.models.save import save_model
-from weft.text.pairs import to_pair
+from weft.text.given import to_pair
 from weft.text.segment import word_splitters
 from weft.types import Alignment, SentencePair, Words
 

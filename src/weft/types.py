@@ -94,6 +94,11 @@ class Alignment:
         """The same links, none of them scored, nor the pair."""
         return replace(self, links=tuple(link._replace(score=None) for link in self.links), score=None)
 
+    def at_least(self, score: float) -> Alignment:
+        """The links with at least this score. Links without a score are kept."""
+        kept = tuple(link for link in self.links if link.score is None or link.score >= score)
+        return replace(self, links=kept)
+
     def swapped(self) -> Alignment:
         """This alignment with source and target exchanged."""
         links = (link._replace(source=link.target, target=link.source) for link in self.links)

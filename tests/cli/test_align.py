@@ -63,7 +63,7 @@ def test_one_line_out_for_each_line_in(weft, model, tmp_path, way):
     name = "stdin" if way == "stdin" else str(tmp_path / "pairs")
     for number, aligned in enumerate(fine, start=1):
         assert (f"weft: {name}:{number}:" in done.stderr) is not aligned
-    assert f"weft: {fine.count(False)} of {len(fine)} lines could not be aligned and have no links.\n" in done.stderr
+    assert f"weft: {fine.count(False)} of {len(fine)} lines could not be aligned.\n" in done.stderr
 
 
 def test_bad_lines_say_what_is_wrong_with_them(weft):
@@ -99,7 +99,7 @@ def test_ten_thousand_words(weft, model):
 
 def test_long_sentences_are_announced(weft, tiny_bert):
     done = weft("align", "--model", tiny_bert, "--layer", 2, stdin=" ||| ".join(["Haus " * 100] * 2) + "\n")
-    assert "too long for the encoder, and so read in pieces: 1." in done.stderr
+    assert "weft: 1 sentence was too long for the encoder and was read in pieces." in done.stderr
 
 
 def test_two_files_tsv_and_json_give_the_same(weft, tmp_path):
@@ -327,7 +327,7 @@ def test_many_bad_lines_are_counted_and_a_file_of_nothing_else_has_failed(weft):
     done = weft("align", stdin="nothing\n" * 30)
     assert (done.returncode, done.stdout) == (1, "\n" * 30)
     assert done.stderr.count("It gets no links.") == 10
-    assert "weft: 30 of 30 lines could not be aligned and have no links." in done.stderr
+    assert "weft: 30 of 30 lines could not be aligned." in done.stderr
     assert done.stderr.endswith("If the translation is in a second file, name it after the first.\n")
 
 
@@ -449,3 +449,45 @@ def test_documents_are_not_written_in_a_format_that_cannot_hold_them(weft, tmp_p
     done = weft("align", "--documents", "text", "text", "--output-format", format, cwd=tmp_path)
     sentence = "--documents always writes JSONL; leave out --output-format, or set it to jsonl."
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"weft: {sentence}\n")
+
+
+def test_only_probable_links_are_kept(weft, tmp_path):
+    (tmp_path / "pairs").write_text("das ist gut ||| that is good\nja ||| see page seven\n")
+    scored = weft("align", "pairs", "--scores", cwd=tmp_path).stdout.splitlines()
+    link, probability = scored[0].split()[0].split(":")
+    kept = weft("align", "pairs", "--min-probability", probability, cwd=tmp_path).stdout.splitlines()
+    expected = [token.split(":")[0] for token in scored[0].split() if float(token.split(":")[1]) >= float(probability)]
+    assert (kept[0].split(), link in kept[0].split(), len(kept)) == (expected, True, 2)
+    assert weft("align", "pairs", "--min-probability", "1", cwd=tmp_path).stdout == "\n\n"
+    with_scores = weft("align", "pairs", "--min-probability", probability, "--scores", cwd=tmp_path).stdout
+    assert with_scores.split()[0] == f"{link}:{probability}"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--min-probability", "2"], "--min-probability must be between 0 and 1, got 2."),
+        (
+            ["--min-probability", "0.5", "--scores", "raw"],
+            "--min-probability needs probabilities; leave out --scores",
+        ),
+        (["--min-probability", "0.5", "--method", "softmax"], "this model has no calibration for the method softmax"),
+    ],
+)
+def test_probabilities_that_are_not_known_are_not_compared(weft, options, said):
+    done = weft("align", *options, stdin="ja ||| yes\n")
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_a_program_that_waits_for_each_line_gets_it(tmp_path):
+    command = [sys.executable, "-m", "weft", "align", "--line-by-line"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for sentence, links in (("das ist gut ||| that is good", "0-0 1-1 2-2"), ("ja ||| yes", "0-0")):
+            process.stdin.write(f"{sentence}\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == f"{links}\n"
+        process.stdin.close()
+        assert process.wait(60) == 0

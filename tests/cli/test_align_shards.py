@@ -311,3 +311,17 @@ def test_a_folder_of_somebody_elses_is_left_alone(align, folder):
         "weft: links.shards contains files that are not weft's; remove it or choose another --output.\n",
     )
     assert (folder / "links.shards" / "thesis").read_text() == "years of work"
+
+
+def test_shards_count_rows_of_tables_and_units_of_memories(align, folder):
+    units = "".join(
+        f'<tu tuid="{number}"><tuv xml:lang="de"><seg>das ist\n</seg></tuv>\n'
+        f'<tuv xml:lang="en"><seg>das ist</seg></tuv></tu>\n'
+        for number in range(5)
+    )
+    (folder / "a.tmx").write_text(f'<tmx version="1.4"><header srclang="de"/><body>{units}</body></tmx>')
+    (folder / "a.csv").write_text('de,en\n"das\nist",das ist\n' + "das ist,das ist\n" * 4)
+    for name, options, lines in (("a.tmx", [], 5), ("a.csv", ["--source-field", "de", "--target-field", "en"], 6)):
+        done = align(name, "-o", "links", "--shards", 3, *options)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert (folder / "links").read_text() == "\n" * (lines - 5) + "0-0 1-1\n" * 5

@@ -47,3 +47,19 @@ def test_weft_has_no_option_that_is_taken_for_another_tool(weft):
     """Its own short options, and files that are called like options of others, go their own way."""
     assert "is an option of" not in weft("align", "-o", "-", "/nowhere").stderr
     assert "is an option of" not in weft("score", "-i", "x").stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("-c grow-diag-final-and -i f.links -j r.links", "weft symmetrize f.links r.links"),
+        ("-i f.links -j r.links -c intersect", "weft symmetrize f.links r.links --method intersection"),
+        ("-c union -i f.links -j r.links", "weft symmetrize f.links r.links --method union"),
+        ("-c invert -i f.links", "weft convert f.links --swap"),
+        ("-c fmeasure -i mine.links -j gold.talp", "weft score gold.talp mine.links"),
+    ],
+)
+def test_a_line_of_atools_is_answered_too(weft, line, answer):
+    done = weft("symmetrize", *line.split())
+    assert done.returncode == 2
+    assert done.stderr == f"weft: -c is an option of atools. In weft, type: {answer}\n"

@@ -153,3 +153,14 @@ def test_numbers_beyond_counting_are_refused(tmp_path):
     (tmp_path / "text").write_text("gut ||| good\n")
     done = shell(f"weft view text --limit {'9' * 20}", tmp_path)
     assert (done.returncode, done.stderr.startswith("weft: --limit must be at most ")) == (2, True)
+
+
+@pytest.mark.parametrize("arguments", [["Der Hund bellt", "The dog barks"], ["Der Hund bellt. ||| The dog barks."]])
+def test_a_sentence_in_place_of_a_file_is_answered_with_what_to_type(weft, arguments):
+    done = weft("align", *arguments)
+    assert done.returncode == 1
+    assert "type: echo 'SENTENCE ||| TRANSLATION' | weft align --raw" in done.stderr
+
+
+def test_a_file_that_is_missing_is_not_taken_for_a_sentence(weft):
+    assert weft("align", "my pairs.txt").stderr == "weft: my pairs.txt: No such file or directory.\n"

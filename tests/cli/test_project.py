@@ -175,7 +175,7 @@ def test_documents(weft, tmp_path):
     (tmp_path / "other.txt").write_text("The house\n")
     done = weft("project", "page.html", "other.txt", "-o", "none.html", cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stderr.startswith("weft: page.html: this has 2 segments, but the translation has 1.")
+    assert done.stderr.startswith("weft: page.html: the document has 2 segments, but the translation has 1.")
     assert not (tmp_path / "none.html").exists()
 
 

@@ -75,6 +75,9 @@ def furnish(folder: Path) -> None:
         text = "".join(lines).encode()
         (folder / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
     (folder / "silver.links").write_text("0-0\n" * 3)
+    (folder / "table.csv").write_text('German,English\r\n"Ja, gern.","Yes, please."\r\n', "utf-8")
+    for language, text in {"de": "Wo warst du?", "en": "Where were you?"}.items():
+        (folder / f"film.{language}.srt").write_text(f"1\n00:00:01,000 --> 00:00:03,200\n{text}\n", "utf-8")
     (folder / "corpus").mkdir()
     (folder / "text.tsv").write_text("".join(swapped).replace(" ||| ", "\t"), "utf-8")
     # A script that weft-mini has no pieces for.

@@ -64,8 +64,8 @@ def read_files(
         problems[error.line or 0] = Path(error.path).name + str(error).removeprefix(error.path)
 
     pairs = [
-        ProjectPair(pair, problems.get(number, "") if pair == NOTHING else "")
-        for number, pair in enumerate(reader.pairs(*paths, on_error=note), start=1)
+        ProjectPair(pair, problems.get(number, "the line names the columns.") if pair == NOTHING else "", extra)
+        for number, (pair, extra) in enumerate(reader.records(*paths, on_error=note), start=1)
     ]
     if not any(entry.pair != NOTHING for entry in pairs):
         raise SettingError(

@@ -65,6 +65,15 @@ def align(
     batch_tokens: BatchTokensOption = None,
     method: MethodOption = None,
     threshold: ThresholdOption = None,
+    min_probability: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="Leave out links whose probability is below P, such as 0.9.",
+            show_default="keep all",
+            rich_help_panel=LINKS,
+        ),
+    ] = None,
     alpha: AlphaOption = None,
     cost: CostOption = None,
     symmetrize: SymmetrizeOption = None,
@@ -84,6 +93,14 @@ def align(
             rich_help_panel=OUTPUT,
         ),
     ] = Scores.NONE,
+    line_by_line: Annotated[
+        bool,
+        typer.Option(
+            "--line-by-line",
+            help="Write the links of each line before reading the next, for a program that waits for them. Slower.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
     raw: RawOption = False,
     source_language: SourceLanguageOption = None,
     target_language: TargetLanguageOption = None,
@@ -99,7 +116,7 @@ def align(
         bool,
         typer.Option(
             "--documents",
-            help="Treat INPUT and TARGET as raw texts and pair their sentences first; writes JSONL.",
+            help="Treat INPUT and TARGET as raw texts or subtitles, and pair their sentences first; writes JSONL.",
             rich_help_panel=TEXT,
         ),
     ] = False,
@@ -118,14 +135,14 @@ def align(
 ) -> None:
     """Align sentence pairs: one line of links per input line.
 
-    INPUT contains sentence pairs, as 'source ||| target' lines, TSV, CSV or JSONL. For two
-    parallel files, INPUT is the source side and TARGET the target side. A line that cannot be aligned gets an empty
-    output line.
+    INPUT contains sentence pairs, as 'source ||| target' lines, TSV, CSV, JSONL, TMX or XLIFF. For two parallel
+    files, INPUT is the source side and TARGET the target side. A line that cannot be aligned gets an empty output line.
 
     Example: echo 'das ist gut ||| that is good' | weft align
     """
     only_one_stdin(input, target)
-    _doubt_subtitles(input, target)
+    if not documents:
+        _doubt_subtitles(input, target)
     settings: dict[str, Any] = {
         "layer": layer,
         "device": device,
@@ -141,7 +158,15 @@ def align(
         "target_language": target_language,
     }
     if documents:
-        _only_for_lines(terms=terms, shards=shards, resume=resume, workers=workers, columns=columns, address=address)
+        _only_for_lines(min_probability=min_probability)
+        _only_for_lines(
+            terms=terms,
+            shards=shards,
+            resume=resume,
+            workers=workers,
+            columns=columns,
+            address=address,
+        )
         if output_format not in (None, OutputFormat.JSONL):
             raise SettingError("`documents` always writes JSONL; leave out `output_format`, or set it to jsonl.")
         _align_documents(
@@ -166,13 +191,14 @@ def align(
             output_format=output_format or OutputFormat.PHARAOH,
             scores=scores,
             raw=raw,
+            min_probability=min_probability,
             terms=terms,
             shards=shards,
             resume=resume,
             workers=workers,
             engine=engine,
             address=address,
-            line_by_line=typed,  # who types a line wants its links before typing the next one
+            line_by_line=typed or line_by_line,  # who types a line wants its links before typing the next one
             on_bad_line=bad_lines,
             on_progress=count,
             on_total=count.expect,
@@ -183,13 +209,18 @@ def align(
         write_stdout(b"", flush=True)
     missing.summarise()
     if done.long_sentences:
-        say(f"sentences or texts too long for the encoder, and so read in pieces: {done.long_sentences:,}.")
+        say(_too_long(done.long_sentences))
     if not done.lines:
         say("the input is empty; there is nothing to align.")
-    sentence = f"{bad_lines.count:,} of {done.lines:,} lines could not be aligned and have no links."
+    sentence = f"{bad_lines.count:,} of {done.lines:,} lines could not be aligned."
     if target is None and bad_lines.count == done.lines > 0:
         sentence += " If the translation is in a second file, name it after the first."
     bad_lines.summarise(sentence, lines=done.lines)
+
+
+def _too_long(sentences: int) -> str:
+    were = "was" if sentences == 1 else "were"
+    return f"{number_of(sentences, 'sentence')} {were} too long for the encoder and {were} read in pieces."
 
 
 def _align_documents(input: str, target: str | None, output: str, **options: Any) -> None:
@@ -211,8 +242,8 @@ def _doubt_subtitles(*paths: str | None) -> None:
     for path in paths:
         if path is not None and path.lower().endswith((".srt", ".vtt")):
             say(
-                f"{path} looks like subtitles, but its numbers and times are read as text. 'Align subtitles' in "
-                "docs/tasks.md shows how to remove them first."
+                f"{path} looks like subtitles, but its numbers and times are read as text. Add --documents, which "
+                "leaves them out and pairs the sentences."
             )
             return
 

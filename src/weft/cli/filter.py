@@ -23,6 +23,7 @@ from weft.cli.progress import counted
 from weft.errors import SettingError
 from weft.text.lines import FilePath, display_name, read_lines, read_together
 from weft.text.pairs import NOTHING
+from weft.text.rows import read_rows
 
 _KEEP = "What to keep (choose one)"
 Verdicts = Iterable[tuple[float, bool]]
@@ -132,7 +133,7 @@ def _check(
 def _lines(sentences: FilePath, others: FilePath | None) -> Iterator[tuple[bytes, ...]]:
     """The lines as they stand in the input: further columns and fields must survive."""
     if others is None:
-        return ((line,) for line in read_lines(sentences))
+        return ((line,) for line in read_rows(sentences))
     names = [display_name(sentences), display_name(others)]
     return read_together(names, [read_lines(sentences), read_lines(others)])
 

@@ -1,4 +1,4 @@
-"""Options of other aligners after `weft align`: recognised, and answered with the line to type."""
+"""Options of other aligners after weft's commands: recognised, and answered with the line to type."""
 
 from __future__ import annotations
 
@@ -84,6 +84,8 @@ def explain_foreign_options(arguments: Sequence[str]) -> None:
     Raises:
         SettingError: an option belongs to another aligner; the message holds the line to type.
     """
+    if list(arguments[:1]) == ["symmetrize"]:
+        _explain_atools(arguments[1:])
     if list(arguments[:1]) != ["align"]:
         return
     given = [argument.partition("=")[0] for argument in arguments[1:]]
@@ -98,6 +100,23 @@ def explain_foreign_options(arguments: Sequence[str]) -> None:
     fast = next((argument for argument in given if argument in ("-i", "-d", "-v", "-r")), None)
     if fast:
         raise SettingError(_answer(fast, "fast_align", _translated(arguments[1:], _FAST)))
+
+
+def _explain_atools(arguments: Sequence[str]) -> None:
+    """Answer `-c COMMAND -i FORWARD -j BACKWARD` of atools."""
+    if "-c" not in arguments or "-i" not in arguments:
+        return
+    given = dict(zip(arguments[::2], arguments[1::2], strict=False))
+    command, files = given.get("-c", ""), [given[name] for name in ("-i", "-j") if name in given]
+    lines = {
+        "invert": ["convert", *files[:1], "--swap"],
+        "convert": ["convert", *files[:1]],
+        "fmeasure": ["score", *reversed(files)],
+        "intersect": ["symmetrize", *files, "--method", "intersection"],
+        "grow-diag-final-and": ["symmetrize", *files],
+    }
+    line = lines.get(command, ["symmetrize", *files, "--method", command])
+    raise SettingError(f"-c is an option of atools. In weft, type: weft {shlex.join(line)}")
 
 
 def _answer(option: str, tool: str, line: list[str]) -> str:

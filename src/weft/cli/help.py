@@ -23,6 +23,8 @@ _EXAMPLE = "Example: "
 _LARGEST = 1_000_000_000_000
 _WIDEST_NAME = 30  # longer names have a line of their own, as everywhere in click
 _IN_WORDS = re.compile(r"(?<=default: )\((.*)\)(?=[;\]])")  # click puts defaults that are described into parentheses
+# Ranges as typer writes them; the names of values, such as N or 0|1, say enough.
+_COUNTED = re.compile(r"; (?:\d+<=)?x[<>]=\d+(?=\])|\s*\[x>=\d+\]")
 
 
 class _Explained:
@@ -117,7 +119,7 @@ def _sections(parameters: list[Any], context: Any) -> dict[str, list[tuple[str, 
     rest = []
     for parameter in parameters:
         name, text = parameter.get_help_record(context)
-        text = _IN_WORDS.sub(r"\1", text)
+        text = _COUNTED.sub("", _IN_WORDS.sub(r"\1", text)).replace("[0<=x<=1]", "[0 to 1]")
         if parameter.param_type_name == "argument":
             sections["Arguments"].append((_name(parameter), text))
         elif panel := getattr(parameter, "rich_help_panel", None):

@@ -90,9 +90,18 @@ def main() -> None:
         _fail(str(error), 1)
     except OSError as error:
         place = "" if error.filename is None else f"{error.filename or repr(error.filename)}: "
-        _fail(f"{place}{error.strerror}." if error.strerror else str(error), 1)
+        hint = _SENTENCE_HINT if isinstance(error, FileNotFoundError) and _is_sentence(error.filename) else ""
+        _fail(f"{place}{error.strerror}.{hint}" if error.strerror else str(error), 1)
     except typer.Exit as stop:
         sys.exit(stop.exit_code)
+
+
+_SENTENCE_HINT = " If this is a sentence and not a file, type: echo 'SENTENCE ||| TRANSLATION' | weft align --raw"
+
+
+def _is_sentence(name: object) -> bool:
+    """Whether a name may be a sentence in place of a file: it has blanks, but no folder and no extension."""
+    return isinstance(name, str) and " " in name and os.sep not in name and not os.path.splitext(name)[1].strip(". ")
 
 
 def _mend_streams() -> None:

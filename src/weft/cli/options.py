@@ -112,7 +112,7 @@ ThresholdOption = Annotated[
     float | None,
     typer.Option(
         metavar="C",
-        help="Threshold for links, 0 to 1; higher values give fewer but more reliable links.",
+        help="Threshold of the method, 0 to 1; higher values give fewer but more reliable links. Not a probability.",
         show_default=f"{OWN}, or the method's",
         rich_help_panel=LINKS,
     ),
@@ -156,7 +156,7 @@ SourceFieldOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="JSONL field with the source sentence.",
+        help="JSONL field, or column of a table with column names, with the source sentence.",
         show_default="source, or the first language of the translation field",
         rich_help_panel=TEXT,
     ),
@@ -165,7 +165,7 @@ TargetFieldOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="JSONL field with the target sentence.",
+        help="JSONL field, or column of a table with column names, with the target sentence.",
         show_default="target, or the second language of the translation field",
         rich_help_panel=TEXT,
     ),
@@ -174,7 +174,7 @@ ColumnsOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAMES",
-        help="Names of the TSV or CSV columns, such as id,source,target; '-' skips a column.",
+        help="Columns of a TSV or CSV file without column names, such as id,source,target; '-' skips a column.",
         show_default="source,target",
         rich_help_panel=TEXT,
     ),

@@ -7,13 +7,15 @@ from typing import Annotated
 
 import typer
 
-from weft.cli.options import MODEL, OfferedModelsOption
+from weft.cli.options import MODEL, OUTPUT, OfferedModelsOption
 from weft.cli.output import say
 from weft.models.known import DEFAULT_MODEL
 
 
 def page(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write to.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write to.", rich_help_panel=OUTPUT)
+    ],
     model: OfferedModelsOption = None,
     runtime: Annotated[
         Path | None,

@@ -84,7 +84,7 @@ def score(
         bool,
         typer.Option(
             "--intervals",
-            help="With --format latex: add the intervals; other formats have them.",
+            help="With --format latex: add the intervals; the other formats always include them.",
             rich_help_panel=OUTPUT,
         ),
     ] = False,

@@ -71,6 +71,7 @@ def align_files(
     raw: bool = False,
     source_language: str | None = None,
     target_language: str | None = None,
+    min_probability: float | None = None,
     terms: str | Path | Iterable[tuple[str, str]] | None = None,
     shards: int | None = None,
     resume: bool = False,
@@ -94,14 +95,17 @@ def align_files(
         output: the file to write, or a function that is given the output piece by piece.
         model: weft's own, a folder, or a name on the hub.
         input_format: how a line holds its pair: `auto`, `bars`, `tsv` or `jsonl`.
-        source_field: the field of JSONL with the source sentence; `source`, or found in `translation`, by default.
-        target_field: the field of JSONL with the target sentence.
-        columns: the names of a TSV file's columns, as in `id,source,target`. JSONL keeps what has other names.
+        source_field: the field of JSONL, or the column of a table, with the source sentence; `source` by default, or
+            found in `translation`.
+        target_field: the field of JSONL, or the column of a table, with the target sentence.
+        columns: names for the columns of a table that has none, as in `id,source,target`. JSONL keeps what has other
+            names.
         output_format: how links are written: `pharaoh`, `jsonl`, `words` or `naacl`.
         scores: what links carry: `none`, `calibrated` or `raw`.
         raw: the text is not split into words yet.
         source_language: language code of raw text; guessed by its script otherwise.
         target_language: language code of the other side.
+        min_probability: leave out links that are less probable, from 0 to 1.
         terms: words whose translation is known, as pairs or as a file of two columns. Where a line has both, they are
             linked, and with nothing else.
         shards: finish the output in so many pieces that survive a kill.
@@ -127,6 +131,8 @@ def align_files(
     """
     if not raw and (source_language or target_language):
         raise SettingError("`source_language` and `target_language` need `raw`.")
+    if min_probability is not None and not 0 <= min_probability <= 1:
+        raise SettingError(f"`min_probability` must be between 0 and 1, got {min_probability:g}.")
     job = AlignJob(
         str(model),
         settings,
@@ -136,6 +142,7 @@ def align_files(
         raw,
         (source_language, target_language),
         PairFields.of(source_field, target_field, columns),
+        min_probability=min_probability,
     )
     if terms is not None:
         job = replace(job, terms=tuple(_terms(terms, job)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from weft.extraction.scores import Scores
 from weft.text.files import Write, writing
-from weft.text.lines import decode, read_lines
+from weft.text.layout import are_subtitles, unwrapped, without_times, wrapped_at
+from weft.text.lines import decode, display_name, read_lines
 from weft.text.links import json_links
 from weft.text.segment import Offsets, Segmenter, segmenter_for
 from weft.text.sentences import split_sentences
@@ -18,6 +20,8 @@ from weft.types import Alignment, SentencePair, Words
 
 if TYPE_CHECKING:
     from weft.aligner import Aligner
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,7 @@ def align_document_files(
     """Align two files of text and write JSONL: what `weft align --documents` does.
 
     Args:
-        source: a file of plain text.
+        source: a file of plain text, which may be wrapped; or of subtitles, if its name ends in .srt or .vtt.
         target: its translation.
         output: the file to write, or a function that is given the output piece by piece.
         model: weft's own, a folder, or a name on the hub.
@@ -115,7 +119,7 @@ def align_document_files(
     """
     from weft.aligner import Aligner
 
-    texts = [_read(path) for path in (source, target)]
+    texts = [_read(path, unwrap=not options.get("sentence_per_line")) for path in (source, target)]
     own = {name: options.pop(name) for name in _DOCUMENT_OPTIONS if name in options}
     parts = align_documents(*texts, aligner=Aligner.from_pretrained(model, **options), **own)
     lines = (f"{part.to_json()}\n".encode("utf-8", "backslashreplace") for part in parts)
@@ -132,8 +136,20 @@ def align_document_files(
 _DOCUMENT_OPTIONS = ("source_language", "target_language", "sentence_per_line", "scores")
 
 
-def _read(path: str | Path) -> str:
-    return "\n".join(decode(line, path, number) for number, line in enumerate(read_lines(path), start=1))
+def _read(path: str | Path, *, unwrap: bool) -> str:
+    text = "\n".join(decode(line, path, number) for number, line in enumerate(read_lines(path), start=1))
+    if are_subtitles(path):
+        return without_times(text)
+    width = wrapped_at(text) if unwrap else None
+    if width is None:
+        return text
+    logger.warning(
+        "%s: the lines are wrapped at %d characters, so only a blank line ends a paragraph. If each line is a "
+        "sentence, add `sentence_per_line`.",
+        display_name(path),
+        width,
+    )
+    return unwrapped(text)
 
 
 def _sentences(text: str, language: str | None, sentence_per_line: bool) -> list[TextPart]:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from weft.corpus.records import AlignedChunk, Chunk, OutputFormat, Record, read_records, record_writer
-from weft.errors import FormatError
+from weft.errors import FormatError, SettingError
 from weft.extraction.methods import METHODS
 from weft.extraction.scores import Scores
 from weft.extraction.terms import Term, TermIndex, keep_terms
@@ -98,12 +98,13 @@ class AlignJob:
     languages: tuple[str | None, str | None] = (None, None)
     fields: PairFields = PLAIN
     terms: tuple[Term, ...] = ()
+    min_probability: float | None = None
 
     @property
     def computed_scores(self) -> Scores:
-        """JSON always holds scores."""
-        wanted = self.output_format is OutputFormat.JSONL and self.scores is Scores.NONE
-        return Scores.CALIBRATED if wanted else self.scores
+        """JSON always holds scores, and who asks for probable links needs to know how probable they are."""
+        wanted = self.output_format is OutputFormat.JSONL or self.min_probability is not None
+        return Scores.CALIBRATED if wanted and self.scores is Scores.NONE else self.scores
 
     @property
     def needs_words(self) -> bool:
@@ -167,9 +168,22 @@ class LoadedJob:
 
         self._job = job
         self._aligner = Aligner.from_pretrained(job.model, **job.settings)
-        self._write = record_writer(job.output_format, scores=job.computed_scores is not Scores.NONE)
+        self._write = record_writer(job.output_format, scores=job.scores is not Scores.NONE)
+        self._check_probabilities()
         self._terms = TermIndex(job.terms)
         self._long_sentences = 0
+
+    def _check_probabilities(self) -> None:
+        job, settings = self._job, self._aligner.settings
+        if job.min_probability is None:
+            return
+        if job.computed_scores is not Scores.CALIBRATED:
+            raise SettingError("`min_probability` needs probabilities; leave out `scores` raw.")
+        if settings.calibration is None:
+            raise SettingError(
+                f"this model has no calibration for the method {settings.method}, so the probabilities of its links "
+                "are not known. 'weft tune' fits one; without it, use `threshold`."
+            )
 
     def align(self, chunks: Iterable[Chunk], *, at_once: int | None = None) -> Iterator[AlignedChunk]:
         """Results in the order of the chunks, as many at a time as the model can use, or `at_once`."""
@@ -185,6 +199,8 @@ class LoadedJob:
     def _written(self, chunk: Chunk, alignments: Sequence[Alignment]) -> AlignedChunk:
         assert len(alignments) == chunk.lines, "one line out for each line in"
         missing: list[tuple[int, str]] = []
+        if self._job.min_probability is not None:
+            alignments = [links.at_least(self._job.min_probability) for links in alignments]
         if self._job.terms:
             pairs = [record.pair for record in chunk.records]
             found = zip(pairs, alignments, strict=True)
@@ -248,6 +264,7 @@ class LoadedJob:
             "target_field": job.fields.target,
             "columns": ",".join(job.fields.columns) or None,
             "terms": "; ".join(map(str, job.terms)) or None,
+            "min_probability": job.min_probability,
         }
         spelt = {name: None if value is None else str(value) for name, value in options.items()}
         return {"the version of weft": __version__, "model": resolve_model(job.model).identity(), **spelt, **links}

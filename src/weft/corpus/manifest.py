@@ -12,6 +12,7 @@ from weft.errors import FormatError, LineCountError
 from weft.text.files import checksum, write_whole
 from weft.text.json_objects import read_json_object
 from weft.text.lines import read_lines
+from weft.text.rows import read_rows
 
 MANIFEST = "manifest.json"
 
@@ -99,16 +100,16 @@ def _shown(value: object) -> str:
 
 def survey(*paths: str) -> tuple[Input, ...]:
     """Count and sum up the lines of files that belong together; damage is found here, before any work is done."""
-    inputs = tuple(_survey(path) for path in paths)
+    inputs = tuple(_survey(read_rows(path) if len(paths) == 1 else read_lines(path)) for path in paths)
     if len({input.lines for input in inputs}) > 1:
         raise LineCountError([(path, input.lines) for path, input in zip(paths, inputs, strict=True)], texts=True)
     return inputs
 
 
-def _survey(path: str) -> Input:
+def _survey(rows: Iterator[bytes]) -> Input:
     digest = checksum()
     lines = 0
-    for line in read_lines(path):
+    for line in rows:
         digest.update(line)
         digest.update(b"\n")
         lines += 1

@@ -109,10 +109,10 @@ def read_records(
     texts = read_text_pairs(path, target, format=format, fields=fields, on_error=on_error)
     watch = SplitWatch(path)
     for number, text in enumerate(texts, start=1):
-        if text is None:
-            yield Record(NOTHING)
-            continue
         sides, extra = text.sides, text.extra if keep_extra else None
+        if sides is None:
+            yield Record(NOTHING, extra=extra)
+            continue
         if segmenters is None:
             if not watch.done:
                 watch.look(sides)
@@ -123,7 +123,7 @@ def read_records(
                 yield Record(SentencePair(source.words, other.words), sides, (source, other), extra)
             else:
                 on_error(FormatError(display_name(path), number, "one side has no words, only spaces."))
-                yield Record(NOTHING)
+                yield Record(NOTHING, extra=extra)
     watch.finish()
 
 

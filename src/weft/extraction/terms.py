@@ -64,7 +64,7 @@ def read_terms(path: FilePath, split: tuple[Split, Split] = (split_words, split_
         if len(sides) < 2 or not all(sides):
             raise FormatError(display_name(path), number, "expected a term, a tab and its translation.")
         if number == 1:
-            warn_of_headings(path, (columns[0], columns[1]), "a term")
+            warn_of_headings(path, (columns[0], columns[1]), "a term", "remove it: tail -n +2 skips the first line")
         terms[Term(sides[0], sides[1])] = None
     return list(terms)
 

@@ -86,7 +86,7 @@ def _facts(folder: Path, stored: ModelSettings) -> Iterator[tuple[str, object]]:
         yield "null", f"{extraction.null:g}"
     yield "calibrated", "yes" if extraction.calibration else "no"
     if stored.joint:
-        yield "joint", True
+        yield "joint", "yes"
     if stored.max_length is not None:
         yield "max_length", stored.max_length
     yield "vocabulary", _vocabulary(folder) or config.get("vocab_size", "unknown")

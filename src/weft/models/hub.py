@@ -57,7 +57,7 @@ def download(name: str, options: HubOptions) -> Path:
             return cached
         if find_spec("torch") is None:  # most models on the hub need it, and nobody can look at this one
             raise MissingExtraError("torch", f"The model {name}") from error
-        reason = "it is not on this machine, and the hub was not asked or did not answer."
+        reason = "it is not on this machine, and it could not be fetched from the Hugging Face Hub."
         raise WeftError(f"cannot load the model {name}: {reason} {_ADVICE}") from error
     except (OSError, ValueError) as error:  # the hub's own errors are of these kinds
         raise WeftError(f"cannot load the model {name}: {first_line(error)} {_ADVICE}") from error

@@ -18,13 +18,22 @@ _SIDES = ("source", "target")
 TRANSLATION = "translation"
 
 
+class NoPairError(ValueError):
+    """Why a row holds no pair, together with what else the row says."""
+
+    def __init__(self, message: str, extra: dict[str, Any]) -> None:
+        super().__init__(message)
+        self.extra = extra
+
+
 class TextPair(NamedTuple):
     """A sentence and its translation as a file holds them, with everything else its line says.
 
-    Each side is text, or words where the file lists them. `extra` is empty for formats without names.
+    Each side is text, or words where the file lists them. `sides` is None for a line that holds no pair: a bad one, or
+    one that names columns. `extra` is empty for formats without names.
     """
 
-    sides: Sides
+    sides: Sides | None
     extra: dict[str, Any] = {}  # noqa: RUF012 - shared by all pairs without extras, and never written to
 
 
@@ -70,27 +79,14 @@ class PairFields:
             raise SettingError(f"`columns` must name source and target once each, as in id,source,target; got {given}.")
         return cls(source_field, target_field, names)
 
-    def parse_tsv(self, text: str) -> TextPair:
-        """The sentences of one line of TSV; a ValueError says what is wrong."""
-        source, tab, rest = text.partition("\t")
-        if not tab and text.strip(" "):
-            raise ValueError("expected a tab between source and target, found none.")
-        if not self.columns:
-            return TextPair((source, rest.partition("\t")[0]))
-        return self._named(text.split("\t"), "tabs") if text.strip(" \t") else TextPair(("", ""))
+    def named(self, cells: Sequence[str], columns: Sequence[str], separators: str) -> TextPair:
+        """The sentences of one row of a table; a ValueError says what is wrong.
 
-    def parse_csv(self, text: str, delimiter: str = ",") -> TextPair:
-        """The sentences of one line of CSV; a ValueError says what is wrong."""
-        if not text.strip(" \t"):
-            return TextPair(("", ""))
-        try:
-            cells = next(csv.reader([text], delimiter=delimiter, strict=True))
-        except csv.Error as error:
-            raise ValueError(f"this is not a line of CSV ({error}). A quoted field must end on its line.") from error
-        return self._named(cells, "commas" if delimiter == "," else "semicolons")
-
-    def _named(self, cells: list[str], separators: str) -> TextPair:
-        columns = self.columns or _SIDES
+        Args:
+            cells: what the row holds.
+            columns: the names of the columns, among them `source` and `target`.
+            separators: what messages call the characters between the cells.
+        """
         if len(cells) < len(columns):
             raise ValueError(f"expected {len(columns)} columns separated by {separators}, found {len(cells)}.")
         named = dict(zip(columns, cells, strict=False))
@@ -103,8 +99,11 @@ class PairFields:
             return TextPair(("", ""))
         record = parse_json_object(text)
         source, target = self.names_in(record)
-        sides = (_side(record, source), _side(record, target))
-        return TextPair(sides, {name: value for name, value in record.items() if name not in (source, target)})
+        extra = {name: value for name, value in record.items() if name not in (source, target)}
+        try:
+            return TextPair((_side(record, source), _side(record, target)), extra)
+        except ValueError as error:
+            raise NoPairError(str(error), extra) from error
 
     def names_in(self, record: dict[str, Any]) -> tuple[str, str]:
         """The names of the two fields of a record; a ValueError says why they cannot be known."""
@@ -166,15 +165,58 @@ def nested_field(record: dict[str, Any], name: str) -> Any:
     return nested_field(record[outer], inner)
 
 
-class CsvParser:
-    """Parses lines of CSV. Fields are separated by commas, or by semicolons if the first line has more of them."""
+class TableParser:
+    """Parses rows of TSV or CSV. If fields are named, the first row holds the names of the columns.
 
-    def __init__(self, fields: PairFields) -> None:
+    Cells of CSV are separated by commas, or by semicolons if the first row has more of them.
+    """
+
+    def __init__(self, fields: PairFields, *, csv: bool) -> None:
         self._fields = fields
-        self._delimiter = ""
+        self._columns = fields.columns
+        self._separator = "" if csv else "\t"
+        self._csv = csv
 
     def __call__(self, text: str) -> TextPair:
-        """The sentences of one line; a ValueError says what is wrong."""
-        if not self._delimiter and text.strip():
-            self._delimiter = ";" if text.count(";") > text.count(",") else ","
-        return self._fields.parse_csv(text, self._delimiter or ",")
+        """The sentences of one row; a ValueError says what is wrong."""
+        if not text.strip(" \t"):
+            return TextPair(("", ""))
+        if not self._separator:
+            self._separator = ";" if text.count(";") > text.count(",") else ","
+        if not self._csv and "\t" not in text:
+            raise ValueError("expected a tab between source and target, found none.")
+        cells = self._cells(text)
+        if self._fields.source is not None and not self._columns:
+            self._columns = self._headings(cells)
+            return TextPair(None)
+        if not self._columns:
+            if len(cells) < 2:
+                raise ValueError(f"expected 2 columns separated by {self._separators}, found {len(cells)}.")
+            return TextPair((cells[0], cells[1]))
+        return self._fields.named(cells, self._columns, self._separators)
+
+    @property
+    def _separators(self) -> str:
+        return {"\t": "tabs", ",": "commas"}.get(self._separator, "semicolons")
+
+    def _cells(self, text: str) -> list[str]:
+        if not self._csv:
+            return text.split("\t")
+        try:
+            cells = next(csv.reader([text], delimiter=self._separator, strict=True))
+        except csv.Error as error:
+            raise ValueError(f"this is not a row of CSV ({error}). A quoted cell never ends.") from error
+        return [" ".join(cell.split("\n")) for cell in cells]
+
+    def _headings(self, cells: list[str]) -> tuple[str, ...]:
+        """The names of the columns, those of the sentences as `source` and `target`."""
+        wanted = {str(self._fields.source).strip(): "source", str(self._fields.target).strip(): "target"}
+        names = [cell.strip() for cell in cells]
+        for name in wanted:
+            if names.count(name) != 1:
+                found = "several columns" if name in names else "no column"
+                raise SettingError(
+                    f"{found} of the table is called {name}; its first line has {', '.join(names)}. `source_field` and "
+                    "`target_field` name columns."
+                )
+        return tuple(wanted.get(name, name if name not in _SIDES else f"{name}_column") or "-" for name in names)

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import cast
+from itertools import tee
+from typing import Any
 
 from weft.errors import FormatError, SettingError, chosen
-from weft.text.fields import CsvParser, PairFields, Sides, TextPair
+from weft.text.fields import NoPairError, PairFields, Sides, TableParser, TextPair
 from weft.text.json_objects import is_json_object, shorten
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_together
+from weft.text.rows import is_csv, read_rows
 from weft.text.watches import BarsWatch, IdWatch, warn_of_headings, watched
 from weft.types import SentencePair, Words
 
@@ -26,8 +28,6 @@ PLAIN = PairFields()
 
 NOTHING = SentencePair((), ())
 """Stands for a line that holds no pair, so that line n of the output still belongs to line n of the input."""
-
-_CSV_NAME = re.compile(r"\.csv(\.(gz|xz|zst))?$", re.IGNORECASE)
 # The bars come first in the pattern, so that the search for them is one for a plain string.
 _BARS = re.compile(r"\|\|\|(?<![^ \t]\|\|\|)(?![^ \t])")
 
@@ -42,6 +42,7 @@ class PairFormat(StrEnum):
     JSONL = "jsonl"
 
 
+_BY_NAME = "choose the columns by their names, with `source_field` and `target_field`; weft then skips the line"
 _TABLES = (PairFormat.TSV, PairFormat.CSV)
 Split = Callable[[str], Words]
 
@@ -119,38 +120,14 @@ class PairReader:
             return map(_split, watched(texts, path))
         return read_pairs(path, target, format=self.format, fields=self.fields, split=self.split, on_error=on_error)
 
-
-def to_pair(pair: object, row: int, split: tuple[Split, Split] = (split_words, split_words)) -> SentencePair:
-    """What a caller calls a pair as a SentencePair.
-
-    Args:
-        pair: two sentences, each a string or a list of words.
-        row: which pair it is, from 0.
-        split: what splits the strings of each side into words.
-
-    Raises:
-        SettingError: this is no pair; the message names the row.
-    """
-    if isinstance(pair, SentencePair) and isinstance(pair.source, tuple) and isinstance(pair.target, tuple):
-        return pair
-    if isinstance(pair, str | bytes | dict) or not isinstance(pair, Sequence) or len(pair) != 2:
-        hint = " Give (row['source'], row['target'])." if isinstance(pair, dict) else ""
-        found = shorten(repr(pair))
-        raise SettingError(f"row {row} of `pairs`: expected a sentence and its translation, found {found}.{hint}")
-    return SentencePair(_words_in(pair[0], row, split[0]), _words_in(pair[1], row, split[1]))
-
-
-def _words_in(side: object, row: int, split: Split) -> Words:
-    if isinstance(side, str):
-        return split(side)
-    try:
-        words = tuple(cast("Iterable[str]", side))
-        "".join(words)
-    except TypeError:
-        found = shorten(repr(side))
-        message = f"row {row} of `pairs`: expected a sentence as a string or a list of words, found {found}."
-        raise SettingError(message) from None
-    return words
+    def records(
+        self, path: FilePath, target: FilePath | None = None, *, on_error: OnError | None = None
+    ) -> Iterator[tuple[SentencePair, dict[str, Any]]]:
+        """Stream the pairs, each with the other fields of its line."""
+        found, again = tee(read_text_pairs(path, target, format=self.format, fields=self.fields, on_error=on_error))
+        sides = (record.sides for record in found)
+        pairs = map(_split, sides) if self.split is None else _segmented(sides, path, self.split, on_error)
+        return zip(pairs, (record.extra for record in again), strict=True)
 
 
 def read_texts(
@@ -166,7 +143,7 @@ def read_texts(
     Arguments and errors are those of `read_pairs`; a line that holds no pair gives None.
     """
     records = read_text_pairs(path, target, format=format, fields=fields, on_error=on_error)
-    return (record.sides if record else None for record in records)
+    return (record.sides for record in records)
 
 
 def read_text_pairs(
@@ -176,39 +153,42 @@ def read_text_pairs(
     format: PairFormat | str = PairFormat.AUTO,
     fields: PairFields = PLAIN,
     on_error: OnError | None = None,
-) -> Iterator[TextPair | None]:
+) -> Iterator[TextPair]:
     """Stream pairs before words are split, together with the other fields of their lines.
 
-    Arguments and errors are those of `read_pairs`; a line that holds no pair gives None.
+    Arguments and errors are those of `read_pairs`; a line that holds no pair has no sides.
     """
     format = chosen("format", PairFormat, format)
     if target is not None:
         return _read_two_files(path, target, read_lines(path), read_lines(target), on_error)
-    named_csv = bool(_CSV_NAME.search(display_name(path)))
+    named_csv = is_csv(path)
     if fields.columns and format is PairFormat.AUTO:
         format = PairFormat.CSV if named_csv else PairFormat.TSV
     if fields.columns and format not in _TABLES:
         raise SettingError(f"`columns` are for TSV and CSV; the format is {format}.")
-    return _read_one_file(path, read_lines(path), _Parser(format, fields, named_csv=named_csv), on_error)
+    return _read_one_file(path, read_rows(path), _Parser(format, fields, named_csv=named_csv), on_error)
 
 
 def _read_one_file(
     path: FilePath, lines: Iterator[bytes], parser: _Parser, on_error: OnError | None
-) -> Iterator[TextPair | None]:
+) -> Iterator[TextPair]:
     watch = IdWatch(path)
     watch.done = bool(parser.fields.columns)
     for number, line in enumerate(lines, start=1):
+        pair = None
         try:
-            text = decode(line, path, number)
-            pair = parser.parse(text)
+            pair = parser.parse(decode(line, path, number))
             _check(pair.sides)
+        except SettingError:
+            raise
         except (FormatError, ValueError) as error:
             _report(error, path, number, on_error)
-            yield None
+            extra = error.extra if isinstance(error, NoPairError) else pair.extra if pair else {}
+            yield TextPair(None, extra)
         else:
-            if number == 1 and parser.reads_table:
-                warn_of_headings(path, pair.sides, "a sentence pair")
-            if not watch.done and parser.reads_table:
+            if number == 1 and parser.reads_table and pair.sides:
+                warn_of_headings(path, pair.sides, "a sentence pair", _BY_NAME)
+            if not watch.done and parser.reads_table and pair.sides:
                 watch.look(pair.sides[0])
             yield pair
     watch.finish()
@@ -223,8 +203,8 @@ class _Parser:
         self._guessing = format is PairFormat.AUTO
         self._parsers: dict[PairFormat, Callable[[str], TextPair]] = {
             PairFormat.BARS: _parse_bars,
-            PairFormat.TSV: fields.parse_tsv,
-            PairFormat.CSV: CsvParser(fields),
+            PairFormat.TSV: TableParser(fields, csv=False),
+            PairFormat.CSV: TableParser(fields, csv=True),
             PairFormat.JSONL: fields.parse_jsonl,
         }
         self._format = format
@@ -249,7 +229,7 @@ def _read_two_files(
     source_lines: Iterator[bytes],
     target_lines: Iterator[bytes],
     on_error: OnError | None,
-) -> Iterator[TextPair | None]:
+) -> Iterator[TextPair]:
     lines = read_together([display_name(source), display_name(target)], [source_lines, target_lines], texts=True)
     watch = BarsWatch(source)
     for number, (source_line, target_line) in enumerate(lines, start=1):
@@ -262,7 +242,7 @@ def _read_two_files(
             _check((source_text, target_text))
         except (FormatError, ValueError) as error:
             _report(error, path, number, on_error)
-            yield None
+            yield TextPair(None)
         else:
             if not watch.done:
                 watch.look(source_text)
@@ -276,13 +256,15 @@ def _report(error: FormatError | ValueError, path: FilePath, number: int, on_err
     on_error(located)
 
 
-def _check(sides: Sides) -> None:
-    source, target = sides
-    if source and target and source[0] not in " \t" and target[0] not in " \t":
-        return  # the usual line takes no closer look
+def _check(sides: Sides | None) -> None:
+    if sides is None or (sides[0] and sides[1] and sides[0][0] not in " \t" and sides[1][0] not in " \t"):
+        return  # the names of columns, or the usual line, which takes no closer look
     empty = [side.strip(" \t") == "" if isinstance(side, str) else not side for side in sides]
     if all(empty):
-        raise ValueError("the line is blank; expected a sentence and its translation.")
+        is_list = isinstance(sides[0], tuple)
+        raise ValueError(
+            "the record has no words." if is_list else "the line is blank; expected a sentence and its translation."
+        )
     if any(empty):
         raise ValueError(f"the {'source' if empty[0] else 'target'} side is empty.")
 

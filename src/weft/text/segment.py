@@ -75,6 +75,10 @@ _URL = (
 )
 _EMAIL = r"(?i:[a-z0-9._%+-]{1,64}+@[a-z0-9-]++(?:\.[a-z0-9-]++)+)"
 
+# Names that people type in place of codes, of languages with rules of their own.
+_NAMES = {"chinese": "zh", "japanese": "ja", "korean": "ko", "thai": "th", "english": "en", "french": "fr"}
+_LONGEST_CODE = 3
+
 # Codes of countries that no language has, and the languages that people mean by them.
 _COUNTRIES = {"cn": "zh", "cz": "cs", "dk": "da", "gr": "el", "jp": "ja", "ua": "uk", "vn": "vi"}
 
@@ -110,8 +114,9 @@ def segmenter_for(language: str | None) -> Segmenter:
     """Choose how text of a language is split; a dictionary is loaded once and kept.
 
     Args:
-        language: A code such as "de", "ja-JP" or "zh_Hant"; only its first part counts. None looks at the script of
-            each sentence: kana means Japanese, Han without kana Chinese, Thai Thai, all else goes by the rule.
+        language: A code such as "de", "ja-JP" or "zh_Hant", of which only the first part counts, or a name such as
+            "Japanese". None looks at the script of each sentence: kana means Japanese, Han without kana Chinese, Thai
+            Thai, all else goes by the rule.
 
     Returns:
         A function from a text to its words. With None, a sentence whose script needs a library that is not installed
@@ -124,7 +129,7 @@ def segmenter_for(language: str | None) -> Segmenter:
     primary = primary_code(language)
     if primary in _COUNTRIES:
         raise SettingError(f"{language} is the code of a country; the language is {_COUNTRIES[primary]}.")
-    if not primary:
+    if not primary or len(primary) > _LONGEST_CODE:  # a word that is not the code of any language
         return _segment_by_script
     if primary in _DICTIONARIES:
         return _DICTIONARIES[primary]()
@@ -136,7 +141,7 @@ def segmenter_for(language: str | None) -> Segmenter:
 def primary_code(language: str | None) -> str:
     """The part of a language code that names the language: "zh" of "zh_Hant"; nothing where it is not known."""
     primary = re.split("[-_]", (language or "").strip().lower())[0]
-    return "" if primary == "und" else primary
+    return "" if primary == "und" else _NAMES.get(primary, primary)
 
 
 def segment(text: str, language: str | None = None) -> Segmented:

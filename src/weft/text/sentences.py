@@ -51,6 +51,11 @@ def split_sentences(text: str, language: str | None = None) -> list[tuple[int, i
     return spans
 
 
+def ends_with_mark(line: str) -> bool:
+    """Whether a line ends with a mark such as a full stop, or with quotation marks and brackets behind one."""
+    return line.rstrip().rstrip(_CLOSING).endswith(tuple(_MARKS))
+
+
 def sentence_starts(words: Words) -> list[int]:
     """The indices of the words at which sentences begin; the first is 0.
 

@@ -16,6 +16,7 @@ from weft.text.json_objects import parse_json_object
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_together, read_two_together
 from weft.text.links import NumberedLinks, read_numbered_links
 from weft.text.pairs import NOTHING, PairReader, split_words
+from weft.text.rows import read_rows
 from weft.types import Alignment, GoldAlignment, SentencePair
 from weft.viewing.comparison import Comparison, ViewedPair
 
@@ -107,10 +108,11 @@ def holds_links(path: FilePath) -> bool:
 def holds_pairs(path: FilePath, reader: PairReader) -> bool:
     """Whether the first line with words is a sentence pair, and not one side of two parallel files."""
     plain = replace(reader, split=(split_words, split_words))
-    for number, line in enumerate(read_lines(path)):
+    for number, line in enumerate(read_rows(path)):
         if line.strip():
-            first = next(islice(plain.pairs(path, on_error=lambda error: None), number, None))
-            return first != NOTHING
+            # The first line may hold the names of columns.
+            first = islice(plain.pairs(path, on_error=lambda error: None), number, number + 2)
+            return any(pair != NOTHING for pair in first)
     return True
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from weft import Link, SentencePair
 from weft.annotation.importing import read_files
+from weft.annotation.sentences import read_project_pairs, written_pair
 from weft.errors import FormatError, LineCountError, SettingError
-from weft.text.pairs import NOTHING
+from weft.text.fields import PairFields
+from weft.text.pairs import NOTHING, PairReader
 
 
 def file(tmp_path, text: str, name: str = "file"):
@@ -61,3 +65,15 @@ def test_links_that_do_not_fit_are_refused(tmp_path):
         read_files([file(tmp_path, "0-0\n0-0\n")], [SentencePair(("a",), ("b",))])
     with pytest.raises(SettingError, match="no sentence pairs"):
         read_files([file(tmp_path, "nothing here\n")])
+
+
+def test_ids_and_other_columns_stay_with_their_pairs(tmp_path):
+    table = file(tmp_path, "Nr,de,en\n7,das Haus,the house\n8,,yes\n", "table.csv")
+    found = read_files([table], reader=PairReader(fields=PairFields.of("de", "en"))).pairs
+    assert [written_pair(entry) for entry in found] == [
+        {"problem": "the line names the columns."},
+        {"Nr": "7", "source": ("das", "Haus"), "target": ("the", "house")},
+        {"Nr": "8", "problem": "table.csv:3: the source side is empty."},
+    ]
+    path = file(tmp_path, "".join(json.dumps(written_pair(entry)) + "\n" for entry in found), "pairs.jsonl")
+    assert [written_pair(entry) for entry in read_project_pairs(path)] == [written_pair(entry) for entry in found]

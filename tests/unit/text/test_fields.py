@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.errors import FormatError, SettingError
-from weft.text.fields import PairFields
+from weft.text.fields import PairFields, TextPair
 from weft.text.pairs import read_pairs, read_text_pairs, read_texts
 from weft.types import SentencePair
 
@@ -89,7 +89,7 @@ def test_columns_of_tsv_are_named(write):
     first, *bad = read_text_pairs(path, fields=fields, on_error=problems.append)
     assert first is not None
     assert (first.sides, first.extra) == (("das ist gut", "that is good"), {"id": "7"})
-    assert bad == [None, None]
+    assert bad == [TextPair(None), TextPair(None)]
     assert "blank" in str(problems[0])
     assert "expected 4 columns separated by tabs, found 2" in str(problems[1])
 
@@ -156,12 +156,45 @@ def test_csv_may_have_semicolons_and_files_with_its_name_tabs(write):
         assert list(read_texts(write(text, "table.csv"))) == [("das ist", "that, is")]
 
 
-def test_a_quoted_field_of_csv_ends_on_its_line(write):
+def test_a_quoted_cell_of_csv_may_hold_line_ends(write):
     problems: list[FormatError] = []
-    found = list(read_texts(write('a,"b\nc",d\nx,y\nz\n', "t.csv"), on_error=problems.append))
-    assert found == [None, ('c"', "d"), ("x", "y"), None]
-    assert "A quoted field must end on its line." in str(problems[0])
-    assert "expected 2 columns separated by commas, found 1" in str(problems[1])
+    found = list(read_texts(write('a,"b\nc"\nx,y\nz\n"u,v\n', "t.csv"), on_error=problems.append))
+    assert found == [("a", "b c"), ("x", "y"), None, None]
+    assert "expected 2 columns separated by commas, found 1" in str(problems[0])
+    assert "A quoted cell never ends." in str(problems[1])
+
+
+@pytest.mark.parametrize(("name", "separator"), [("t.csv", ";"), ("t.csv", ","), ("t.tsv", "\t")])
+def test_columns_are_chosen_by_the_names_in_the_first_line(write, name, separator):
+    rows = [
+        ["\ufeffNr", "English", "source", "Deutsch"],
+        ["7", "that is good", "s", "das ist gut"],
+        ["8", "", "s", "ja"],
+    ]
+    path = write("".join(separator.join(row) + "\r\n" for row in rows), name)
+    problems: list[FormatError] = []
+    fields = PairFields.of("Deutsch", "English")
+    heading, first, bad = read_text_pairs(path, fields=fields, on_error=problems.append)
+    assert heading == TextPair(None)
+    assert first == TextPair(("das ist gut", "that is good"), {"Nr": "7", "source_column": "s"})
+    assert bad == TextPair(None, {"Nr": "8", "source_column": "s"})
+    assert [problem.line for problem in problems] == [3]
+
+
+def test_a_column_that_is_not_there_is_an_error_at_once(write):
+    path = write("Deutsch,English\nja,yes\n", "t.csv")
+    with pytest.raises(SettingError, match=r"no column of the table is called Englisch; .* has Deutsch, English"):
+        list(read_pairs(path, fields=PairFields.of("Deutsch", "Englisch"), on_error=print))
+
+
+def test_a_record_without_a_pair_keeps_its_other_fields(write):
+    lines = [
+        '{"id": 1, "source": "ja", "target": null}',
+        '{"id": 2, "source": "ja"}',
+        '{"id": 3, "source": "", "target": ""}',
+    ]
+    found = list(read_text_pairs(write("\n".join(lines)), on_error=lambda error: None))
+    assert found == [TextPair(None, {"id": number}) for number in (1, 2, 3)]
 
 
 def test_keys_of_programs_are_ids_too(write, caplog):

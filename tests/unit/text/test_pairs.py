@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from strategies import sentence_pairs
-from weft.errors import FormatError, LineCountError, SettingError
-from weft.text.pairs import NOTHING, PairFormat, format_pair, format_pairs, read_pairs, read_texts, split_words, to_pair
+from weft.errors import FormatError, LineCountError
+from weft.text.pairs import NOTHING, PairFormat, format_pair, format_pairs, read_pairs, read_texts, split_words
 from weft.types import SentencePair
 
 FORMATS = ["bars", "tsv", "jsonl"]
@@ -168,36 +168,6 @@ def test_nearly_valid_text_keeps_its_lines(tmp_path_factory, content, format):
     pairs = list(read_pairs(path, format=format, on_error=problems.append))
     assert len(pairs) == content.count("\n") + (not content.endswith("\n") and content != "")
     assert pairs.count(NOTHING) == len(problems)
-
-
-@pytest.mark.parametrize(
-    "pair",
-    [GOOD, ("das ist gut", "that is good"), (["das", "ist", "gut"], "that is good"), ["das ist gut", GOOD.target]],
-)
-def test_whatever_people_call_a_pair_becomes_one(pair):
-    assert to_pair(pair, 0) == GOOD
-
-
-@pytest.mark.parametrize(
-    "pair",
-    [
-        None,
-        float("nan"),
-        "das ist gut",
-        ("das",),
-        ("a", "b", "c"),
-        {"source": "a", "target": "b"},
-        ("a", None),
-        (float("nan"), "b"),
-        (["a", None], "b"),
-        (["a", 3], "b"),
-        SentencePair("das ist gut", None),
-        7,
-    ],
-)
-def test_what_is_no_pair_is_named_with_its_row(pair):
-    with pytest.raises(SettingError, match="row 5 of `pairs`: expected a sentence"):
-        to_pair(pair, 5)
 
 
 def test_a_missing_file_fails_at_once(tmp_path):

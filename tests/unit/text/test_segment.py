@@ -409,3 +409,9 @@ class TestChoice:
 def test_codes_of_countries_are_answered_with_the_language(code, language):
     with pytest.raises(SettingError, match=f"{code} is the code of a country; the language is {language}"):
         segmenter_for(code)
+
+
+@pytest.mark.parametrize("language", ["Chinese", "zh", " chinese ", "Sinitic"])
+def test_a_name_in_place_of_a_code_does_not_leave_a_sentence_in_one_piece(language):
+    text = "他昨天借了三本书。"
+    assert segmenter_for(language)(text) == segmenter_for(None)(text)

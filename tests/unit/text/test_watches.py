@@ -60,15 +60,16 @@ def test_split_text_is_not_suspected(caplog, pairs):
 
 @pytest.mark.parametrize("names", [("source", "target"), ("German", "English"), ("de", "en"), ("id", " Source ")])
 def test_a_line_of_column_names_is_noticed(caplog, names):
-    warn_of_headings("pairs.tsv", names, "a sentence pair")
+    warn_of_headings("pairs.tsv", names, "a sentence pair", "remove it")
     [record] = caplog.records
     shown = ", ".join(name.strip() for name in names)
-    assert f"pairs.tsv:1: this looks like a line of column names ({shown}), but is read as" in record.getMessage()
+    said = f"pairs.tsv:1: this looks like a line of column names ({shown}), but is read as a sentence pair."
+    assert record.getMessage() == f"{said} If it is one, remove it."
 
 
 @pytest.mark.parametrize("sides", [("ja", "yes"), ("source", "Quelle"), ("das Haus", "the house"), (("de",), ("en",))])
 def test_a_sentence_pair_is_no_line_of_column_names(caplog, sides):
-    warn_of_headings("pairs.tsv", sides, "a sentence pair")
+    warn_of_headings("pairs.tsv", sides, "a sentence pair", "remove it")
     assert caplog.records == []
 
 

@@ -13,11 +13,12 @@ from os import fspath
 from typing import TYPE_CHECKING
 
 from weft.applications.documents.inline import LARGEST, Document, DocumentSegment, Languages
+from weft.applications.documents.misfits import first_misfit
 from weft.applications.labels import Listing
 from weft.applications.linked import LinkFile, with_links
 from weft.applications.projection import Gaps, Projected, Reason, Span
 from weft.applications.tagging import MarkupRecord, project_markup
-from weft.errors import FormatError
+from weft.errors import FormatError, number_of
 from weft.extraction.scores import Scores
 from weft.text.lines import FilePath, decode, display_name, open_bytes, read_lines
 from weft.text.segment import Segmenter, segmenter_for
@@ -42,6 +43,9 @@ FORMATS: dict[str, Callable[[], Opener]] = {
     ".docx": _opener("docx", "DocxDocument"),
     ".xlf": _opener("xliff", "XliffDocument"),
     ".xliff": _opener("xliff", "XliffDocument"),
+    ".sdlxliff": _opener("xliff", "XliffDocument"),
+    ".mqxliff": _opener("xliff", "XliffDocument"),
+    ".mxliff": _opener("xliff", "XliffDocument"),
     ".tmx": _opener("tmx", "TmxDocument"),
     ".usfm": _opener("usfm", "UsfmDocument"),
     ".sfm": _opener("usfm", "UsfmDocument"),
@@ -113,7 +117,12 @@ def project_document(
     """
     languages = languages or Languages()
     cut = segmenters or (segmenter_for(languages.source), segmenter_for(languages.target))
-    paired = list(_paired(document.segments, translation, name))
+    try:
+        paired = list(_paired(document.segments, translation))
+    except ValueError as error:
+        texts = [segment.text for segment in document.segments]
+        misfit = "" if isinstance(links, LinkFile) else first_misfit(texts, translation or (), cut, links)
+        raise FormatError(name, None, " ".join(filter(None, (str(error), misfit)))) from error
     wanted = [
         (number, MarkupRecord.of(segment.markup, text, cut))
         for number, (segment, text) in enumerate(paired)
@@ -145,21 +154,20 @@ def _list_attributes(listing: Listing, segments: Sequence[DocumentSegment], tran
 
 
 def _paired(
-    segments: Sequence[DocumentSegment], translation: Sequence[str] | None, name: str
+    segments: Sequence[DocumentSegment], translation: Sequence[str] | None
 ) -> Iterator[tuple[DocumentSegment, str]]:
     if translation is None:
         if all(segment.translation is None for segment in segments):
-            raise FormatError(name, None, "this file contains no translation; also name the file that does.")
+            raise ValueError("this file contains no translation; also name the file that does.")
         return ((segment, segment.translation or "") for segment in segments)
     texts = [segment for segment in segments if segment.attribute is None]
     if len(translation) == len(texts):
         return zip(texts, translation, strict=True)
     if len(translation) != len(segments):
-        message = (
-            f"this has {len(segments):,} segments, but the translation has {len(translation):,}. "
+        raise ValueError(
+            f"the document has {number_of(len(segments), 'segment')}, but the translation has {len(translation):,}. "
             "`weft project DOCUMENT --segments` lists the segments of a document, one per line."
         )
-        raise FormatError(name, None, message)
     return zip(segments, translation, strict=True)
 
 

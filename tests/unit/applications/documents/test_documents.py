@@ -47,7 +47,7 @@ def test_links_of_segments_may_come_from_a_file(tmp_path):
 
 def test_a_translation_of_another_length_is_named(tmp_path):
     (tmp_path / "page.html").write_text("<p>a</p><p>c</p>")
-    with pytest.raises(FormatError, match=r"p\.html: this has 2 segments, but the translation has 1\."):
+    with pytest.raises(FormatError, match=r"p\.html: the document has 2 segments, but the translation has 1\."):
         project_document(read_document(tmp_path / "page.html"), ["x"], LinkFile("none"), name="p.html")
 
 

@@ -56,7 +56,7 @@ def test_a_translation_without_them_leaves_them_and_the_report_names_them(projec
 
 
 def test_a_translation_with_some_of_them_is_refused(projected):
-    with pytest.raises(FormatError, match="this has 9 segments, but the translation has 4"):
+    with pytest.raises(FormatError, match="the document has 9 segments, but the translation has 4"):
         projected(["siehe den Platz", "x", "Ende", "B"])
 
 

@@ -1,0 +1,197 @@
+"""The rows of a file of sentence pairs: its lines, the whole rows of a CSV file, or the units of a TMX or XLIFF file.
+
+A cell of a spreadsheet may hold line ends, and a translation memory is XML. Both are turned into one row for each pair
+here, so that everything else, which reads line by line, can work with them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import chain
+from typing import cast
+from xml.etree.ElementTree import Element, ParseError, XMLPullParser
+
+from weft.errors import FormatError
+from weft.text.lines import FilePath, display_name, read_lines
+
+_CSV_NAME = re.compile(r"\.csv(\.(gz|xz|zst))?$", re.IGNORECASE)
+# A quotation mark that is never closed must not swallow the rest of a file.
+_MOST_LINES = 1000
+_DECLARED = re.compile(rb"<\?xml[^>]*?>|<(?:tmx|xliff)\b")
+_UTF16 = re.compile(rb"""(<\?xml[^>]*?)encoding\s*=\s*["'][uU][tT][fF]-?16["']""")
+_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+# Elements of XLIFF and TMX that stand around words; all others hold code.
+_AROUND = frozenset({"g", "pc", "mrk", "hi", "seg", "source", "target", "sub"})
+_ROOTS = ("tmx", "xliff")
+# A quoted cell that ends, and one that does not; a quotation mark elsewhere (5" screen) is a plain character.
+_CLOSED = re.compile(rb'(^|[,;\t])"(?:[^"]|"")*"(?=[,;\t]|$)')
+_OPEN = re.compile(rb'(?:^|[,;\t])"(?:[^"]|"")*$')
+
+
+def is_csv(path: FilePath) -> bool:
+    """Whether a file's name says that it is CSV."""
+    return bool(_CSV_NAME.search(display_name(path)))
+
+
+def read_rows(path: FilePath) -> Iterator[bytes]:
+    """Stream the rows of a file of sentence pairs; a file that cannot be read is an error at once.
+
+    Units of TMX and XLIFF become JSON records with their texts, without codes, and their ids. In a file whose name ends
+    in .csv, a quoted cell may go on over several lines. All other files are read by `read_lines`.
+
+    Raises:
+        FormatError: the file is XML, but not TMX or XLIFF that can be read.
+    """
+    return _rows(path, read_lines(path))
+
+
+def _rows(path: FilePath, lines: Iterator[bytes]) -> Iterator[bytes]:
+    first = next(lines, None)
+    if first is None:
+        return
+    lines = chain([first], lines)
+    if _DECLARED.match(first.lstrip()):
+        yield from _units(path, lines)
+    elif is_csv(path):
+        yield from _whole_rows(lines)
+    else:
+        yield from lines
+
+
+def _whole_rows(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """Rows of CSV: a line in which a quoted cell is left open goes on in the next."""
+    for line in lines:
+        parts = [line]
+        while _is_open(parts) and len(parts) < _MOST_LINES and (more := next(lines, None)) is not None:
+            parts.append(more)
+        if len(parts) > 1 and _is_open(parts):
+            yield from parts  # nothing closes it: the lines are what they seem, and one of them is bad
+        else:
+            yield b"\n".join(parts)
+
+
+def _is_open(parts: list[bytes]) -> bool:
+    if b'"' not in parts[-1]:
+        return len(parts) > 1  # an open cell stays open
+    return bool(_OPEN.search(_CLOSED.sub(rb"\1", b" ".join(parts))))
+
+
+def _units(path: FilePath, lines: Iterator[bytes]) -> Iterator[bytes]:
+    """The units of an XML file, each as a JSON record, while the file is being read."""
+    parser: XMLPullParser[Element] = XMLPullParser(events=("start", "end"))
+    open_elements: list[Element] = []
+    languages = _Languages()
+    try:
+        for line in lines:
+            if not open_elements:
+                line = _UTF16.sub(rb"\1", line)  # who converts a file to UTF-8 seldom changes what it says of itself
+                if b"<!ENTITY" in line:
+                    raise FormatError(display_name(path), None, "this XML declares entities, which weft does not read.")
+            parser.feed(line + b"\n")
+            yield from _records(path, parser, open_elements, languages)
+        parser.close()
+        yield from _records(path, parser, open_elements, languages)
+    except ParseError as error:
+        raise FormatError(display_name(path), error.position[0], f"this is not well-formed XML ({error}).") from error
+
+
+class _Languages:
+    """The source language that a translation memory names in its header."""
+
+    def __init__(self) -> None:
+        self.source = ""
+
+
+def _records(
+    path: FilePath, parser: XMLPullParser[Element], open_elements: list[Element], languages: _Languages
+) -> Iterator[bytes]:
+    for event, node in cast("Iterator[tuple[str, Element]]", parser.read_events()):
+        name = _name(node)
+        if event == "start":
+            if not open_elements and name not in _ROOTS:
+                raise FormatError(
+                    display_name(path), None, f"this is XML with the root <{name}>; only TMX and XLIFF hold pairs."
+                )
+            if name == "header":
+                languages.source = node.get("srclang", "").lower()
+            open_elements.append(node)
+            continue
+        open_elements.pop()
+        if name == "tu":
+            yield _json(_memory_unit(node, languages.source))
+        elif name in ("trans-unit", "unit") and _translatable([*open_elements, node]):
+            yield from map(_json, _xliff_pairs(node))
+        if name in ("tu", "trans-unit", "unit"):
+            open_elements[-1].remove(node)  # what is done needs no memory
+
+
+def _json(record: dict[str, object]) -> bytes:
+    return json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace")
+
+
+def _name(node: Element) -> str:
+    return node.tag.rpartition("}")[2]
+
+
+def _child(node: Element, name: str) -> Element | None:
+    return next((child for child in node if _name(child) == name), None)
+
+
+def _memory_unit(unit: Element, source: str) -> dict[str, object]:
+    """A unit of TMX: its texts by language, that of the source language first."""
+    texts: dict[str, str] = {}
+    for variant in unit:
+        language = variant.get(_LANGUAGE) or variant.get("lang") or ""
+        seg = _child(variant, "seg")
+        if _name(variant) == "tuv" and language and seg is not None:
+            texts.setdefault(language, _text(seg))
+    source = unit.get("srclang", source).lower()
+    ordered = sorted(texts, key=lambda code: code.lower() != source and code.lower().split("-")[0] != source)
+    named = {"id": unit.get("tuid")} if unit.get("tuid") else {}
+    if len(texts) < 2:
+        return {**named, "source": next(iter(texts.values()), ""), "target": ""}
+    return {**named, "translation": {language: texts[language] for language in ordered}}
+
+
+def _translatable(nodes: list[Element]) -> bool:
+    """Whether nothing around a unit says that it is not to be translated; the innermost word counts."""
+    said = [node.get("translate") for node in nodes if node.get("translate") is not None]
+    return not said or said[-1] != "no"
+
+
+def _xliff_pairs(unit: Element) -> Iterator[dict[str, object]]:
+    """The pairs of a unit: of each of its segments, if it is divided into segments."""
+    named = {"id": unit.get("id")} if unit.get("id") else {}
+    if _name(unit) == "unit":  # XLIFF 2
+        for segment in (node for node in unit.iter() if _name(node) == "segment"):
+            yield {**named, "source": _text(_child(segment, "source")), "target": _text(_child(segment, "target"))}
+        return
+    source, target = _child(unit, "source"), _child(unit, "target")
+    segments = _segments(_child(unit, "seg-source"))
+    if not segments:
+        yield {**named, "source": _text(source), "target": _text(target)}
+    targets = _segments(target)
+    for key, segment in segments.items():
+        yield {**named, "source": _text(segment), "target": _text(targets.get(key))}
+
+
+def _segments(node: Element | None) -> dict[str, Element]:
+    """The segments inside a source or a target of XLIFF 1.2, by their numbers."""
+    if node is None:
+        return {}
+    return {part.get("mid", ""): part for part in node.iter() if _name(part) == "mrk" and part.get("mtype") == "seg"}
+
+
+def _text(node: Element | None) -> str:
+    """The words of an element in one line, without the codes among them."""
+    return "" if node is None else " ".join("".join(_pieces(node)).split())
+
+
+def _pieces(node: Element) -> Iterator[str]:
+    yield node.text or ""
+    for child in node:
+        if _name(child) in _AROUND:
+            yield from _pieces(child)
+        yield child.tail or ""

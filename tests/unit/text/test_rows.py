@@ -1,0 +1,97 @@
+"""Rows of files of pairs: whole rows of CSV, and the units of TMX and XLIFF."""
+
+import json
+
+import pytest
+
+from weft.errors import FormatError
+from weft.text.rows import read_rows
+
+TMX = """<?xml version="1.0" encoding="UTF-16"?>
+<!DOCTYPE tmx SYSTEM "tmx14.dtd">
+<tmx version="1.4"><header srclang="en"/><body>
+<tu tuid="7"><tuv xml:lang="de-DE"><seg>Drücken Sie
+ <bpt i="1">&lt;b&gt;</bpt>Start<ept i="1">&lt;/b&gt;</ept>.</seg></tuv>
+<tuv xml:lang="EN-US"><seg>Press <hi>Start</hi>.</seg></tuv></tu>
+<tu><tuv xml:lang="en"><seg>Alone</seg></tuv></tu>
+</body></tmx>
+"""
+XLIFF = """<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file><body>
+<trans-unit id="a"><source>Press <g id="1">Start</g><x id="2"/>.</source>
+<target>Drücken Sie Start.</target></trans-unit>
+<trans-unit id="b" translate="no"><source>AB-1</source><target>AB-1</target></trans-unit>
+<trans-unit id="c"><source>One. Two.</source>
+<seg-source><mrk mtype="seg" mid="1">One.</mrk> <mrk mtype="seg" mid="2">Two.</mrk></seg-source>
+<target><mrk mtype="seg" mid="1">Eins.</mrk></target></trans-unit>
+</body></file></xliff>
+"""
+XLIFF_2 = """<?xml version="1.0"?>
+<xliff version="2.0" xmlns="urn:oasis:names:tc:xliff:document:2.0"><file id="f"><unit id="u">
+<segment><source>Yes <ph id="1"/></source><target>Ja</target></segment><segment><source>No</source></segment>
+</unit></file></xliff>
+"""
+
+
+def _rows(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content.encode())
+    return list(read_rows(path))
+
+
+def _records(tmp_path, content):
+    return [json.loads(row) for row in _rows(tmp_path, "file.xml", content)]
+
+
+def test_lines_of_other_files_stay_lines(tmp_path):
+    assert _rows(tmp_path, "a.tsv", 'a "b\nc" d\n') == [b'a "b', b'c" d']
+    assert _rows(tmp_path, "empty.csv", "") == []
+
+
+def test_a_quoted_cell_goes_on_in_the_next_line(tmp_path):
+    text = 'ID,de,en\r\n1,"Erste Zeile.\r\nZweite ""Zeile"".","First line.\r\nSecond line."\r\n2,ja,yes\r\n'
+    rows = _rows(tmp_path, "a.csv", text)
+    assert rows == [b"ID,de,en", b'1,"Erste Zeile.\nZweite ""Zeile"".","First line.\nSecond line."', b"2,ja,yes"]
+
+
+def test_a_quotation_mark_inside_a_cell_opens_nothing(tmp_path):
+    assert _rows(tmp_path, "a.csv", '5" Rohr,5" pipe\n7" Rohr,7 inch pipe\nja,yes\n') == [
+        b'5" Rohr,5" pipe',
+        b'7" Rohr,7 inch pipe',
+        b"ja,yes",
+    ]
+
+
+def test_a_cell_that_never_ends_does_not_swallow_the_file(tmp_path):
+    assert _rows(tmp_path, "a.csv", '"ja,yes\nnein,no\n') == [b'"ja,yes', b"nein,no"]
+
+
+def test_units_of_tmx_hold_texts_by_language_without_codes_the_source_language_first(tmp_path):
+    first, second = _records(tmp_path, TMX)
+    assert first == {"id": "7", "translation": {"EN-US": "Press Start.", "de-DE": "Drücken Sie Start."}}
+    assert list(first["translation"]) == ["EN-US", "de-DE"]
+    assert second == {"source": "Alone", "target": ""}
+
+
+def test_units_of_xliff_are_pairs_and_so_are_their_segments(tmp_path):
+    assert _records(tmp_path, XLIFF) == [
+        {"id": "a", "source": "Press Start.", "target": "Drücken Sie Start."},
+        {"id": "c", "source": "One.", "target": "Eins."},
+        {"id": "c", "source": "Two.", "target": ""},
+    ]
+    assert _records(tmp_path, XLIFF_2) == [
+        {"id": "u", "source": "Yes", "target": "Ja"},
+        {"id": "u", "source": "No", "target": ""},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("<?xml version='1.0'?>\n<html/>", "root <html>"),
+        ("<tmx>\n<body>", "not well-formed"),
+        ('<?xml version="1.0"?>\n<!DOCTYPE tmx [<!ENTITY a "b">]>\n<tmx/>', "declares entities"),
+    ],
+)
+def test_other_xml_is_refused_with_a_reason(tmp_path, content, message):
+    with pytest.raises(FormatError, match=message):
+        _rows(tmp_path, "file.tmx", content)
