@@ -146,11 +146,18 @@ def read_run(path):
     return TrainingConfig.from_record(json.loads(path.read_text()))
 
 
-def test_a_killed_run_goes_on_bit_for_bit(toy, tmp_path, one_thread):
-    objectives = ["mlm", "tlm", "so", "psi", "co", "teacher", "unrelated"]
-    write_run(toy, tmp_path / "whole", tmp_path / "whole.json", objectives=objectives)
+ALL_KINDS = {"objectives": ["mlm", "tlm", "so", "psi", "co", "teacher", "unrelated"]}
+FILLED = {
+    "objectives": ["teacher", "unrelated", "masked", "psi"], "step_tokens": 600, "teacher_tokens": 900,
+    "matrix_learning_rate": 1e-3, "changes": {"double": 0.1}, "masking": {"until": 0.8, "halved_after": 0.4},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("changes", [ALL_KINDS, FILLED], ids=["epochs", "filled"])
+def test_a_killed_run_goes_on_bit_for_bit(toy, tmp_path, one_thread, changes):
+    write_run(toy, tmp_path / "whole", tmp_path / "whole.json", **changes)
     train(read_run(tmp_path / "whole.json"))
-    command = write_run(toy, tmp_path / "killed", tmp_path / "killed.json", objectives=objectives)
+    command = write_run(toy, tmp_path / "killed", tmp_path / "killed.json", **changes)
     running = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     checkpoints = tmp_path / "killed" / "checkpoints"
     deadline = time.monotonic() + 400
@@ -181,7 +188,7 @@ def test_a_killed_run_goes_on_bit_for_bit(toy, tmp_path, one_thread):
 
 def test_two_processes_learn_what_one_does(toy, tmp_path, one_thread):
     curves = []
-    names = ["mlm", "tlm", "so", "co"]
+    names = ["mlm", "tlm", "so", "co", "teacher", "unrelated", "masked"]
     for processes in (1, 2):
         output = tmp_path / f"of{processes}"
         command = write_run(toy, output, tmp_path / "run.json", model=str(no_dropout(toy)), objectives=names)
