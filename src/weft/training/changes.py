@@ -17,8 +17,8 @@ from weft.training.packed import NOBODY, PackedCorpus, Units
 from weft.training.segments import Segments, Sentences
 
 UNCHANGED, UNRELATED, ADDED, CUT = range(4)
-# How far a sentence of the same document is looked for, and how often.
-_NEIGHBOURS, _NEAR = 4, 0.5
+# How far a sentence of the same document is looked for.
+_NEIGHBOURS = 4
 # A part of a sentence that is cut out is so long; shorter sentences are left whole.
 _CUT_AT_LEAST, _CUT_AT_MOST, _SHORTEST = 0.2, 0.6, 8
 
@@ -72,7 +72,7 @@ def draw(
     """
     count, kinds = len(units), config.changes
     flipped = (generator.random(count) < 0.5) & (units.pair >= 0)
-    partner = _partners(generator, units, corpus)
+    partner = _partners(generator, units, corpus, kinds.near)
     partner = np.where(flipped[:, None], partner[:, [1, 0, 2, 3]], partner)
     sides = np.where(flipped, units.target, units.source), np.where(flipped, units.source, units.target)
     lengths, target = corpus.lengths, sides[1]
@@ -89,8 +89,8 @@ def draw(
     return Drawn(flipped, partner, np.where(is_changed, kind, UNCHANGED), double, generator.random((count, 3)), key)
 
 
-def _partners(generator: np.random.Generator, units: Units, corpus: PackedCorpus) -> IntArray:
-    """Another unit of the same languages for each, shape (units, 4): often a neighbour in the same document."""
+def _partners(generator: np.random.Generator, units: Units, corpus: PackedCorpus, near_by: float) -> IntArray:
+    """Another unit of the same languages for each, shape (units, 4); a share of them are neighbours in the text."""
     count, paired = len(units), units.pair >= 0
     firsts, sizes = (np.array([pool[k] for pool in corpus.pools] or [0], dtype=np.int64) for k in (1, 2))
     pool = np.where(paired, units.pool, 0)
@@ -98,7 +98,7 @@ def _partners(generator: np.random.Generator, units: Units, corpus: PackedCorpus
     anywhere = first + (generator.random(count) * size).astype(np.int64)
     step = generator.integers(1, _NEIGHBOURS + 1, count) * generator.choice([-1, 1], count)
     near = np.clip(units.pair + step, first, first + size - 1)
-    number = np.where(generator.random(count) < _NEAR, anywhere, near)
+    number = np.where(generator.random(count) < near_by, near, anywhere)
     number = np.where(number == units.pair, first + (units.pair - first + _NEIGHBOURS + 1) % size, number)
     found = np.stack([units.source, units.target, units.third, units.pair], axis=1)
     # Lines of two languages: the next one with the same second language, or whatever is next.

@@ -60,6 +60,8 @@ class CorpusConfig:
     all others are paired with, as en."""
     others: bool = False
     """Take pairs of two other languages from such text instead; a teacher is asked about both with the hub's."""
+    languages: tuple[str, ...] = ()
+    """Take only these languages from such text, besides the hub."""
     share: float | None = None
     """How much of a run with `step_tokens` comes from here; languages or files within it by size^(1/temperature)."""
     group: str | None = None
@@ -69,6 +71,7 @@ class CorpusConfig:
         ranges = {"weight": NOT_NEGATIVE, "limit": ONE_OR_MORE, "repeat": POSITIVE, "share": POSITIVE}
         check_ranges(self, ranges)
         check(self.hub is not None or not self.others, "others", "needs a `hub`")
+        check(self.hub is not None or not self.languages, "languages", "needs a `hub`")
         check_choice(self, "input_format", tuple(PairFormat))
         PairFields.of(self.source_field, self.target_field, self.columns)  # names that make no sense are known at once
         languages = self.source_language or self.target_language or self.through_language
@@ -120,6 +123,8 @@ class ChangesConfig:
     """Share of those in which one side lacks a part."""
     double: float = 0.0
     """Share of the pairs that stand in one row with another."""
+    near: float = 0.0
+    """Share of the other pairs that stand near by in the text, as is good where that is documents."""
 
     def __post_init__(self) -> None:
         check_ranges(self, {item.name: SHARE for item in fields(self)})

@@ -78,7 +78,7 @@ def corpus_key(corpus: CorpusConfig) -> str:
     """Sixteen digits that change with what a corpus's files hold, and with how they are cut into words."""
     reading = [corpus.input_format, corpus.source_field, corpus.target_field, corpus.columns]
     settings = [corpus.raw, corpus.source_language, corpus.target_language, corpus.through_language, reading]
-    settings += [corpus.hub, corpus.others] if corpus.hub else []
+    settings += [corpus.hub, corpus.others, corpus.languages] if corpus.hub else []
     digest = checksum(json.dumps(settings).encode("utf-8", "surrogatepass"), size=8)
     for path in (corpus.path, corpus.target, corpus.links, corpus.through):
         digest.update(b"-" if path is None else content_key(Path(path)))

@@ -117,6 +117,8 @@ class _Packer:
         """Multi-parallel text: each language with the hub, or two others by way of it."""
         table = self._table(corpus)
         numbers = self.writer.lines_of(table)
+        wanted = [not corpus.languages or name in corpus.languages for name in table.languages[:-1]]
+        numbers = numbers[[*wanted, True]]
         both = (numbers[:-1] >= 0) & (numbers[-1] >= 0)
         if corpus.others:
             self.writer.tables.append(table._replace(corpus=number))

@@ -96,14 +96,16 @@ def _through_groups(corpus: PackedCorpus, config: TrainingConfig) -> dict[str, _
     found: dict[str, list[Table]] = {}
     for table in corpus.tables:
         found.setdefault(_group(config, table.corpus), []).append(table)
-    return {group: _Through(corpus, tables, config.temperature) for group, tables in found.items()}
+    return {group: _Through(corpus, tables, config) for group, tables in found.items()}
 
 
 class _Through:
     """Lines of multi-parallel text on which a language stands beside the hub: another language is drawn for it."""
 
-    def __init__(self, corpus: PackedCorpus, tables: Sequence[Table], temperature: float) -> None:
-        self._names = sorted({name for table in tables for name in table.languages[:-1]})
+    def __init__(self, corpus: PackedCorpus, tables: Sequence[Table], config: TrainingConfig) -> None:
+        chosen = {name for table in tables for name in config.corpora[table.corpus].languages}
+        found = {name for table in tables for name in table.languages[:-1]}
+        self._names = sorted(found & chosen if chosen else found)
         self._corpora = np.array([table.corpus for table in tables], dtype=np.int64)
         self._first_pool = len(corpus.pools)
         everything = np.asarray(corpus.arrays["lines"], dtype=np.int64)
@@ -113,8 +115,9 @@ class _Through:
             rows = everything[table.first : table.first + len(table.languages) * table.length]
             rows = rows.reshape(len(table.languages), -1)
             numbers = np.full((len(self._names) + 1, table.length), NOBODY)
-            places = [self._names.index(name) for name in table.languages[:-1]]
-            numbers[places] = np.where(rows[-1] >= 0, rows[:-1], NOBODY)
+            for name, row in zip(table.languages[:-1], rows[:-1], strict=True):
+                if name in self._names:
+                    numbers[self._names.index(name)] = np.where(rows[-1] >= 0, row, NOBODY)
             numbers[-1] = rows[-1]
             self._numbers.append(numbers)
             language, line = np.nonzero(numbers[:-1] >= 0)
@@ -123,7 +126,7 @@ class _Through:
         self._entries = joined[1:, np.argsort(joined[0], kind="stable")]
         self._sizes = np.bincount(joined[0], minlength=len(self._names))
         self._starts = np.cumsum(self._sizes) - self._sizes
-        self._ends = np.cumsum(self._sizes.astype(float) ** (1 / temperature) * (self._sizes > 0))
+        self._ends = np.cumsum(self._sizes.astype(float) ** (1 / config.temperature) * (self._sizes > 0))
         # A language that is there twice, cut in two ways, is no pair of two languages.
         self._kin = np.array(
             [sorted({n.split("-")[0] for n in self._names}).index(n.split("-")[0]) for n in self._names]

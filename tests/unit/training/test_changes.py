@@ -72,6 +72,14 @@ def test_pairs_are_flipped_doubled_and_changed_as_often_as_asked(text):
     assert not made.changed.any()
 
 
+def test_strangers_come_from_anywhere_or_from_near_by(text):
+    for near, least, most in ((0.0, 8, 30), (1.0, 1, 4)):
+        drawn, _ = rows_of(text, 1, changes=ChangesConfig(near=near))
+        distance = np.abs(drawn.partner[:, 3] - np.arange(len(drawn.partner)))
+        assert distance.min() > 0
+        assert least <= np.median(distance) <= most
+
+
 def test_a_pair_is_not_its_own_stranger(tmp_path):
     """The same sentence in another pair is no unrelated one."""
     (tmp_path / "text").write_text("das Haus ||| the house\nder Hund ||| the house\n")

@@ -90,6 +90,15 @@ def test_two_languages_of_a_line_are_drawn_with_the_hubs_sentence(folder):
     assert set(language.tolist()) == {0, 1, 2, 3}
 
 
+def test_only_languages_that_are_asked_for(folder):
+    corpus, config = packed(folder, {"languages": ("fr", "ko")}, {"others": True, "languages": ("de", "fr")})
+    assert [pool.size for pool in corpus.pools] == [3, 4]
+    through = RandomPairs(corpus, config).draw(np.random.default_rng(1), 100)
+    through = through[through.pair < 0]
+    lines = np.asarray(corpus.arrays["lines"]).reshape(5, 6)
+    assert set(through.source.tolist()) | set(through.target.tolist()) == {*lines[:2, 0], *lines[:2, 3]}
+
+
 def test_shares_are_kept_and_sizes_count_within_them(folder):
     (folder / "pairs").write_text("".join(f"{k} ||| {k} a\n" for k in range(50)))
     records = [CorpusConfig(str(folder / "pairs"), share=0.2), CorpusConfig(str(folder), hub="en", share=0.3),
