@@ -76,7 +76,7 @@ def prepare(task: tuple[Path, Path]) -> str:
         sides = words_of(left, foreign, corpus, language in UNSPACED), words_of(right, english, corpus, False)
         if not all(0 < len(side) <= MOST_WORDS for side in sides):
             return None
-        source, target = varied(*map(" ".join, sides), language, generator)
+        source, target = varied(" ".join(sides[0]), " ".join(sides[1]), language, generator)
         return f"{' '.join(formed(source.split(' '), language, generator))}\t{target}"
 
     return rewritten(source, target, cut)

@@ -20,7 +20,12 @@ from typing import Any
 import torch
 import transformers
 
-SMALL = {"hidden_size": 256, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 1024}
+SMALL: dict[str, Any] = {
+    "hidden_size": 256,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "intermediate_size": 1024,
+}
 NARROW = 128
 # Dot products of the first states are divided by sixteen: a softmax over larger noise learns nothing.
 SCALE = 0.25
@@ -52,7 +57,7 @@ def _do_nothing(name: str, value: torch.Tensor, scale: torch.Tensor) -> None:
 def smaller(model: Any) -> Any:
     """Few layers; the embeddings are projected on the directions in which they differ most."""
     shared = ("vocab_size", "max_position_embeddings", "hidden_act", "pad_token_id", "layer_norm_eps")
-    known = {name: getattr(model.config, name) for name in shared}
+    known: dict[str, Any] = {name: getattr(model.config, name) for name in shared}
     torch.manual_seed(1)
     # Hugging Face's name for a BERT whose embeddings are narrower than its layers, and projected, is Electra.
     result: Any = transformers.ElectraModel(transformers.ElectraConfig(**known, **SMALL, embedding_size=NARROW))

@@ -77,7 +77,13 @@ def language_lines(corpus: CorpusConfig, language: str, path: Path) -> Iterator[
 def corpus_key(corpus: CorpusConfig) -> str:
     """Sixteen digits that change with what a corpus's files hold, and with how they are cut into words."""
     reading = [corpus.input_format, corpus.source_field, corpus.target_field, corpus.columns]
-    settings = [corpus.raw, corpus.source_language, corpus.target_language, corpus.through_language, reading]
+    settings: list[object] = [
+        corpus.raw,
+        corpus.source_language,
+        corpus.target_language,
+        corpus.through_language,
+        reading,
+    ]
     settings += [corpus.hub, corpus.others, corpus.languages] if corpus.hub else []
     digest = checksum(json.dumps(settings).encode("utf-8", "surrogatepass"), size=8)
     for path in (corpus.path, corpus.target, corpus.links, corpus.through):
