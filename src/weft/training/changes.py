@@ -84,7 +84,7 @@ def draw(
     kind = np.where((kind == CUT) & (lengths[target] < _SHORTEST), UNRELATED, kind)
     is_changed = (generator.random(count) < config.changed) & (stranger | (kind == CUT))
     double = (generator.random(count) < kinds.double) & fits[0] & fits[1] & stranger
-    double &= _given(corpus, units.pair) == _given(corpus, partner[:, 3])
+    double &= corpus.is_given(units.pair) == corpus.is_given(partner[:, 3])
     key = generator.integers(1 << 63, size=count, dtype=np.uint64)
     return Drawn(flipped, partner, np.where(is_changed, kind, UNCHANGED), double, generator.random((count, 3)), key)
 
@@ -119,11 +119,6 @@ def _same(corpus: PackedCorpus, some: IntArray, others: IntArray) -> BoolArray:
         one, other = (ids[starts[which] + (share * lengths[which]).astype(np.int64)] for which in (some, others))
         result &= one == other
     return result
-
-
-def _given(corpus: PackedCorpus, pair: IntArray) -> BoolArray:
-    given: BoolArray = (pair >= 0) & np.asarray(corpus.arrays["given"], dtype=np.bool_)[np.maximum(pair, 0)]
-    return given
 
 
 def made_rows(units: Units, drawn: Drawn, sentences: Sentences, *, changed: bool = True) -> Made:

@@ -172,6 +172,8 @@ class TrainingConfig:
         check(not drawn or ended, "step_tokens", "needs `max_steps` or `minutes`, and no `epochs`")
         check(drawn or not any(shares), "share", "needs `step_tokens`")
         check(all(shares) or not any(shares), "share", "must be set for all corpora or for none")
+        hubs = [corpus.hub is not None for corpus in self.corpora]
+        check(not (self.extend_vocabulary and any(hubs)), "extend_vocabulary", "reads pairs, not text with a `hub`")
         check(drawn or not any(corpus.others for corpus in self.corpora), "others", "needs `step_tokens`")
 
     @property

@@ -72,6 +72,8 @@ class CorpusConfig:
         check_ranges(self, ranges)
         check(self.hub is not None or not self.others, "others", "needs a `hub`")
         check(self.hub is not None or not self.languages, "languages", "needs a `hub`")
+        given = self.target or self.links or self.through
+        check(self.hub is None or not given, "hub", "is for a folder alone, without `target`, `links` and `through`")
         check_choice(self, "input_format", tuple(PairFormat))
         PairFields.of(self.source_field, self.target_field, self.columns)  # names that make no sense are known at once
         languages = self.source_language or self.target_language or self.through_language

@@ -186,12 +186,7 @@ class FlatMaker:
         """Which rows learn from links; where there is gold, the teacher is not asked."""
         if "gold" not in self._names:
             return np.zeros(len(made.unit), dtype=np.bool_)
-        given: BoolArray = self._given(made.units.pair[made.unit]) & ~made.changed
-        return given
-
-    def _given(self, pair: IntArray) -> BoolArray:
-        given: BoolArray = (pair >= 0) & np.asarray(self._corpus.arrays["given"], dtype=np.bool_)[np.maximum(pair, 0)]
-        return given
+        return self._corpus.is_given(made.units.pair[made.unit]) & ~made.changed
 
     def _kinds(self, made: Made) -> IntArray:
         """How what is expected of each row is known; -1 if nothing is."""

@@ -26,7 +26,7 @@ from weft.training.evaluate import LiveEncoder, dev_aers, held_out_losses
 from weft.training.files import check_files, check_same
 from weft.training.metrics import Metrics, Report, Totals
 from weft.training.model import tokenizer_content, vocabulary_of
-from weft.training.objectives import OBJECTIVES, Losses, needs
+from weft.training.objectives import Losses, needs, scales
 from weft.training.optimizers import optimizers_of
 from weft.training.pace import Pace, duration
 from weft.training.packed import PackedCorpus
@@ -107,28 +107,21 @@ class TrainingRun:
         self.corpus = self._pack()
         self.config = config = epochs_by_size(config, len(self.corpus))
         masks = needs(config, "mask") or config.masking.hidden > 0
-        material = material_of(
-            Material(
-                self.corpus,
-                config,
-                self.tokenizer,
-                vocabulary_of(self.library_tokenizer) if masks else None,
-                self._longest(),
-            ),
-            self.accelerator.device,
-            joint=self.model.joint,
-            processes=self.accelerator.num_processes,
-        )
-        place = {"process": self.accelerator.process_index, "processes": self.accelerator.num_processes}
+        vocabulary = vocabulary_of(self.library_tokenizer) if masks else None
+        device, processes = self.accelerator.device, self.accelerator.num_processes
+        material = Material(self.corpus, config, self.tokenizer, vocabulary, self._longest())
+        material = material_of(material, device, joint=self.model.joint, processes=processes)
+        place = {"process": self.accelerator.process_index, "processes": processes}
         self.steps = Steps(material, **place)
         self.held_out = HeldOut(material, self.steps.held_out, **place)
-        teacher = None if start.teacher is None else start.teacher.to(self.accelerator.device)
+        teacher = None if start.teacher is None else start.teacher.to(device)
         special = len(self.tokenizer.prefix), len(self.tokenizer.suffix)
         self.plain = Losses(self.model, config, special=special, teacher=teacher)
         optimizers = optimizers_of(self.plain, self.model.layers, config)
         self.losses, *self.optimizers = self.accelerator.prepare(self.plain, *optimizers)
         self._rates = [known(config.learning_rate), config.matrix_learning_rate]
-        if compiles(config, self.accelerator.device, self.accelerator.num_processes):
+        self._compiles = compiles(config, device, processes)
+        if self._compiles:
             for model, tokens in zip((self.model, teacher), material.tokens or (), strict=False):
                 if model is not None:
                     model.compile_flat(tokens)
@@ -166,6 +159,8 @@ class TrainingRun:
         if self.progress.step == 0 and self._is_judged:
             self._evaluate()
         self.losses.train()
+        if self._compiles:
+            self._warm_up()
         with lost_workers_named():
             self._train()
         if not self._is_judged:
@@ -252,7 +247,7 @@ class TrainingRun:
         for optimizer, rate in zip(self.optimizers, self._rates, strict=False):
             for group in optimizer.param_groups:
                 group["lr"] = rate * self.pace.rate(step, seconds)
-        scales, share = self._scales(batches), self.pace.share(step, seconds)
+        by, share = scales(batches, config, self._total), self.pace.share(step, seconds)
         denoise = share >= known(config.guide.denoise_after)
         masking = config.masking.strength(share)
         sums: dict[str, Tensor] = {}
@@ -260,10 +255,9 @@ class TrainingRun:
         for number, batch in enumerate(batches):
             last = number == len(batches) - 1
             with contextlib.nullcontext() if last else self.accelerator.no_sync(self.losses):
-                moved = batch.mapped(lambda tensor: tensor.to(self.accelerator.device, non_blocking=True))
                 with self.accelerator.autocast():
-                    losses = self.losses(moved, denoise=denoise, masking=masking)
-                means = {name: loss * scales[name] for name, loss in losses.items()}
+                    losses = self.losses(self._here(batch), denoise=denoise, masking=masking)
+                means = {name: loss * by[name] for name, loss in losses.items()}
                 self.accelerator.backward(torch.stack(list(means.values())).sum() * self.accelerator.num_processes)
             for name, value in means.items():
                 sums[name] = sums.get(name, torch.zeros_like(value)) + value.detach()
@@ -276,18 +270,25 @@ class TrainingRun:
             optimizer.zero_grad(set_to_none=True)
         return sums, tokens
 
-    def _scales(self, batches: list[Batch]) -> dict[str, float]:
-        """By what each summed loss is multiplied: its weight over its units in the whole step of all processes."""
-        config = self.config
-        names = config.chosen_objectives
-        counts = [sum(OBJECTIVES[name].unit(batch, config) for batch in batches) for name in names]
-        if self.accelerator.num_processes > 1:  # alone there is nothing to wait for the device for
-            shared: Any = self.accelerator.reduce(torch.tensor(counts, device=self.accelerator.device), reduction="sum")
-            counts = shared.tolist()
-        return {
-            name: OBJECTIVES[name].scale(name, config) / max(1.0, count)
-            for name, count in zip(names, counts, strict=True)
-        }
+    def _total(self, counts: list[float]) -> list[float]:
+        """Sums over all processes."""
+        if self.accelerator.num_processes == 1:  # alone there is nothing to wait for the device for
+            return counts
+        shared: Any = self.accelerator.reduce(torch.tensor(counts, device=self.accelerator.device), reduction="sum")
+        found: list[float] = shared.tolist()
+        return found
+
+    def _warm_up(self) -> None:
+        """Read a step and forget it: encoders are compiled before the clock starts."""
+        for batch in self.steps[self.progress.step]:
+            with self.accelerator.autocast():
+                losses = self.losses(self._here(batch), masking=1.0)
+            self.accelerator.backward(torch.stack(list(losses.values())).sum())
+        for optimizer in self.optimizers:
+            optimizer.zero_grad(set_to_none=True)
+
+    def _here(self, batch: Batch) -> Batch:
+        return batch.mapped(lambda tensor: tensor.to(self.accelerator.device, non_blocking=True))
 
     def _report(self, totals: Totals, seconds: float) -> None:
         values = torch.stack(

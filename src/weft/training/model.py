@@ -45,6 +45,8 @@ class TrainableEncoder(nn.Module):
         self._compiled_loss: Any = None
         self._compiled_tokens = 0
         self._room = int(getattr(config, "max_position_embeddings", 0))
+        # Such attention is for heads whose width is a multiple of eight.
+        self._heads_fit = width % (8 * int(getattr(config, "num_attention_heads", 1))) == 0
         self.psi = nn.Sequential(nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1)) if with_psi else None
 
     @property
@@ -113,7 +115,8 @@ class TrainableEncoder(nn.Module):
             layers = self.layer, self.n_layers if top else self.layer
             encode = self._compiled if len(ids) == self._compiled_tokens else flat_states
             # Attention without padding is there for GPUs in half precision.
-            longest = 2 * self._room if ids.is_cuda and torch.is_autocast_enabled("cuda") else None
+            half = ids.is_cuda and torch.is_autocast_enabled("cuda")
+            longest = 2 * self._room if half and self._heads_fit else None
             states: tuple[Tensor, Tensor] = encode(
                 self.encoder, layers, ids, rows.positions, rows.types, rows.ends, longest
             )
@@ -128,7 +131,7 @@ class TrainableEncoder(nn.Module):
 
     def compile_flat(self, tokens: int) -> None:
         """Compile what reads flat rows of so many tokens; others are read as before."""
-        if can_be_flat(self.encoder):
+        if can_be_flat(self.encoder) and self._heads_fit:
             self._compiled, self._compiled_tokens = torch.compile(flat_states, dynamic=False), tokens
             self._compiled_loss = torch.compile(self._masked_loss, dynamic=False)
 

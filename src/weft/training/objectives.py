@@ -6,7 +6,7 @@ is in it. Adding an objective is adding an entry, here or from outside: `OBJECTI
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -173,6 +173,23 @@ def makers(config: TrainingConfig) -> list[RowMaker[Any]]:
 def needs(config: TrainingConfig, what: str) -> bool:
     """Whether some objective of a run needs a mask token, a head, a teacher."""
     return any(what in OBJECTIVES[name].needs for name in config.chosen_objectives)
+
+
+def scales(
+    batches: Sequence[Batch], config: TrainingConfig, total: Callable[[list[float]], list[float]]
+) -> dict[str, float]:
+    """By what each summed loss is multiplied: its weight over its units in the whole step of all processes.
+
+    Args:
+        batches: those of this process.
+        config: the run.
+        total: sums numbers over all processes.
+    """
+    names = config.chosen_objectives
+    counts = total([sum(OBJECTIVES[name].unit(batch, config) for batch in batches) for name in names])
+    return {
+        name: OBJECTIVES[name].scale(name, config) / max(1.0, count) for name, count in zip(names, counts, strict=True)
+    }
 
 
 class Losses(nn.Module):

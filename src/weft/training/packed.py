@@ -128,6 +128,11 @@ class PackedCorpus:
         pool = np.asarray(self.arrays["pool"])[numbers].astype(np.int64)
         return Units(sides[:, 0], sides[:, 1], sides[:, 2], numbers, self._corpora[pool], pool)
 
+    def is_given(self, pair: IntArray) -> BoolArray:
+        """Which packed pairs have links; a pair of -1 has none."""
+        given: BoolArray = (pair >= 0) & np.asarray(self.arrays["given"], dtype=np.bool_)[np.maximum(pair, 0)]
+        return given
+
     def training_pair(self, units: Units, number: int) -> TrainingPair:
         """One of the units with its subwords and links."""
         parts = []

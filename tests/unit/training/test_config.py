@@ -94,6 +94,11 @@ def test_what_was_run_is_saved_and_can_be_run_again(tmp_path):
         ({"corpora": [{"path": "x", "others": True}]}, "`others` needs a `hub`"),
         ({"corpora": [{"path": "x", "hub": "en", "others": True}]}, "`others` needs `step_tokens`"),
         ({"step_tokens": 9, "minutes": 1, "corpora": [{"path": "x"}, {"path": "y", "share": 1}]}, "for all corpora or"),
+        ({"corpora": [{"path": "x", "hub": "en", "links": "y"}]}, "`hub` is for a folder alone, without `target`"),
+        (
+            {"corpora": [{"path": "x", "hub": "en"}], "extend_vocabulary": 9},
+            "`extend_vocabulary` reads pairs, not text",
+        ),
         ({"changes": {"unrelated": 0, "added": 0, "cut": 0}}, "`added` and `cut` must not all be 0"),
         ({"masking": {"share": 2}}, "`share` must be between 0 and 1"),
         ({"lerning_rate": 1}, "there is no setting 'lerning_rate'; there are adam_beta, alpha, architecture, "),

@@ -186,6 +186,15 @@ def test_a_killed_run_goes_on_bit_for_bit(toy, tmp_path, one_thread, changes):
         train(dataclasses.replace(config, seed=9, batch_size=5), resume=True)
 
 
+def test_what_is_read_before_the_clock_starts_changes_nothing(toy, tmp_path, one_thread):
+    """Encoders are compiled on a step that is then forgotten."""
+    for name, compiled in (("plain", False), ("compiled", True)):
+        options = {**FILLED, "compile": compiled, "max_steps": 3, "dev": [], "held_out": 0.0}
+        train(config_of(toy, tmp_path / name, **options))
+    first, second = (load_file(tmp_path / name / "model.safetensors") for name in ("plain", "compiled"))
+    assert all(torch.equal(first[key], second[key]) for key in first)
+
+
 def test_two_processes_learn_what_one_does(toy, tmp_path, one_thread):
     curves = []
     names = ["mlm", "tlm", "so", "co", "teacher", "unrelated", "masked"]
