@@ -114,7 +114,7 @@ def learned_pieces(work: Path, settings: dict[str, Any]) -> list[str]:
     learner = Tokenizer(models.WordPiece(unk_token="[UNK]", max_input_chars_per_word=60))
     learner.normalizer, learner.pre_tokenizer = normalizers.NFKC(), pre_tokenizers.WhitespaceSplit()
     trainer = trainers.WordPieceTrainer(vocab_size=LEARNED, limit_alphabet=3000, show_progress=False)
-    new = {path.stem for path in (work / "new" / "words").glob("*.tsv")}
+    new = {path.stem for path in (work / "new").glob("*.tsv")}
     known = {path.stem for path in (work / "lines").glob("*/*.txt")} - new
     learner.train_from_iterator(new_lines(work, known), trainer)
     learned = sorted(learner.get_vocab().items(), key=lambda item: item[1])

@@ -3,7 +3,9 @@
 Old pieces keep their embeddings. A new piece begins as the mean of the old pieces it was cut into before, or, where it
 was unknown, somewhere near the mean of all. For the teacher such pieces are as unknown as they were.
 
-    python grow.py MODEL OLD_TOKENIZER.json NEW_TOKENIZER.json OUT [--teacher]
+    python grow.py MODEL TOKENIZER.json OUT [--teacher]
+
+MODEL is a folder of `weft model export --to torch` or `weft train`, OUT another one for `weft train`.
 """
 
 from __future__ import annotations
@@ -11,12 +13,13 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from shutil import copyfile
 
 import torch
-from flatbert import WORD_EMBEDDINGS
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
-from torch import Tensor
+
+TABLE = "embeddings.word_embeddings.weight"
 
 
 def old_pieces(piece: str, old: Tokenizer) -> list[int]:
@@ -30,25 +33,14 @@ def old_pieces(piece: str, old: Tokenizer) -> list[int]:
     return [] if old.token_to_id("[UNK]") in ids else ids
 
 
-def new_head(narrow: int, width: int, generator: torch.Generator) -> dict[str, Tensor]:
-    """A head that predicts masked tokens, for models that were shipped without theirs."""
-    transform = "cls.predictions.transform"
-    return {
-        f"{transform}.dense.weight": torch.randn(narrow, width, generator=generator) * 0.02,
-        f"{transform}.dense.bias": torch.zeros(narrow),
-        f"{transform}.LayerNorm.weight": torch.ones(narrow),
-        f"{transform}.LayerNorm.bias": torch.zeros(narrow),
-    }
-
-
 def main() -> None:
     """Write the larger model."""
-    model, old_path, new_path, out = map(Path, sys.argv[1:5])
-    old, new = (Tokenizer.from_file(str(path)) for path in (old_path, new_path))
-    stored = {name: value.float() for name, value in load_file(model / "model.safetensors").items()}
-    weights = {name if name.startswith(("bert.", "cls.")) else f"bert.{name}": value for name, value in stored.items()}
-    table, size = weights[WORD_EMBEDDINGS], new.get_vocab_size()
-    generator, shape = torch.Generator().manual_seed(1), (size - len(table), table.shape[1])
+    model, new_path, out = map(Path, sys.argv[1:4])
+    old, new = (Tokenizer.from_file(str(path)) for path in (model / "tokenizer.json", new_path))
+    weights = {name: value.float() for name, value in load_file(model / "model.safetensors").items()}
+    [name] = [name for name in weights if name.endswith(TABLE)]
+    table, size = weights[name], new.get_vocab_size()
+    generator, shape = torch.Generator().manual_seed(1), (size - len(table), weights[name].shape[1])
     random = table.mean(0) + table.std(0) * torch.randn(shape, generator=generator)
     unknown = table[old.token_to_id("[UNK]")]
     added = unknown.expand(shape).clone() if "--teacher" in sys.argv else random
@@ -57,13 +49,16 @@ def main() -> None:
     for number, ids in enumerate(made_of):
         if ids:
             added[number] = table[ids].mean(0)
-    weights |= {WORD_EMBEDDINGS: torch.cat([table, added]), "cls.predictions.bias": torch.zeros(size)}
-    config = json.loads((model / "config.json").read_text())
-    weights = new_head(shape[1], config["hidden_size"], generator) | weights
-    config |= {"vocab_size": size, "architectures": ["BertForMaskedLM"]}
+    # Heads of the old size begin anew.
+    kept = {key: value for key, value in weights.items() if len(value) != len(table)}
     out.mkdir(parents=True, exist_ok=True)
-    save_file({name: value.half().contiguous() for name, value in weights.items()}, out / "model.safetensors")
-    (out / "config.json").write_text(json.dumps(config, indent=2))
+    save_file({**kept, name: torch.cat([table, added])}, out / "model.safetensors", {"format": "pt"})
+    config = json.loads((model / "config.json").read_text())
+    (out / "config.json").write_text(json.dumps({**config, "vocab_size": size}, indent=2))
+    copyfile(new_path, out / "tokenizer.json")
+    for file in ("tokenizer_config.json", "special_tokens_map.json", "weft.json"):
+        if (model / file).exists():
+            copyfile(model / file, out / file)
     print(f"{len(pieces):,} new pieces, {sum(map(bool, made_of)):,} of them made of old ones")
 
 

@@ -1,53 +1,53 @@
 """Step 1, second half: multi-parallel text to words.
 
 Reads `DATA/multi/CORPUS/LANG.txt.xz` and writes `WORK/lines/CORPUS/LANG.txt`: every line cut into words as `weft align
---raw` cuts them. Lines keep their numbers, so that any two languages of a corpus join; a line that is missing or too
-long is empty. Korean comes twice: cut into morphemes (`ko`) and at blanks alone (`ko-whole`), as treebanks have it.
-Languages that `DATA/train` lacks are also written with their English as `WORK/new/words/LANG.tsv`, for step 2.
+--raw` cuts them, in one of the forms of `forms.py`; a quarter of the lines is in lower case, in all languages. Lines
+keep their numbers, so that any two languages of a corpus join; a line that is missing or too long is empty. Korean
+comes twice: cut into morphemes (`ko`) and at blanks alone (`ko-whole`), as treebanks have it. Languages that
+`DATA/train` lacks are also written with their English as `WORK/new/LANG.tsv`, for links of a statistical aligner.
 
     python lines.py DATA WORK
 """
 
 from __future__ import annotations
 
+import random
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
+from forms import LOWER_CASED, formed
 from prepare import MOST_WORDS, in_parallel, rewritten
-from store import WHOLE_KOREAN
 
 from weft.text.segment import segmenter_for
+
+WHOLE_KOREAN = "ko-whole"  # Korean cut at blanks alone
 
 
 def cut(task: tuple[Path, Path]) -> str:
     """Cut one file into words."""
     source, target = task
     segmenter = segmenter_for("und-Hang" if target.stem == WHOLE_KOREAN else target.stem)
+    # The same lines of a corpus are in lower case in every language.
+    lower, generator = random.Random(target.parent.name), random.Random(target.stem)
 
     def of_line(line: str) -> str:
         words = segmenter(line).words
-        return " ".join(words) if len(words) <= MOST_WORDS else ""
+        text = " ".join(formed(list(words), target.stem, generator)) if len(words) <= MOST_WORDS else ""
+        return text.lower() if lower.random() < LOWER_CASED else text
 
     return rewritten(source, target, of_line)
 
 
-def joined(work: Path, language: str) -> Iterator[tuple[str, int, str, str]]:
-    """Lines of a language with their English: corpus, line number, words of both; corpora in alphabetical order."""
-    for path in sorted((work / "lines").glob(f"*/{language}.txt")):
-        sides = [file.read_text(encoding="utf-8").split("\n")[:-1] for file in (path, path.with_name("en.txt"))]
-        for number, (foreign, english) in enumerate(zip(*sides, strict=True)):
-            if foreign and english:
-                yield path.parent.name, number, foreign, english
-
-
 def write_new(data: Path, work: Path) -> None:
     """Write the pairs of languages that have no training text but this."""
-    (work / "new" / "words").mkdir(parents=True, exist_ok=True)
+    (work / "new").mkdir(parents=True, exist_ok=True)
     old = {path.name.split("-")[0] for path in data.glob("train/*.xz")} | {"en", WHOLE_KOREAN}
     for language in sorted({path.stem for path in (work / "lines").glob("*/*.txt")} - old):
-        with (work / "new" / "words" / f"{language}.tsv").open("w", encoding="utf-8") as out:
-            out.writelines(f"{foreign}\t{english}\n" for _, _, foreign, english in joined(work, language))
+        with (work / "new" / f"{language}.tsv").open("w", encoding="utf-8") as out:
+            for path in sorted((work / "lines").glob(f"*/{language}.txt")):
+                sides = [file.read_text(encoding="utf-8").split("\n")[:-1] for file in (path, path.with_name("en.txt"))]
+                out.writelines(f"{foreign}\t{english}\n" for foreign, english in zip(*sides, strict=True)
+                               if foreign and english)  # fmt: skip
 
 
 def main() -> None:

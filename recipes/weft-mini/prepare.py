@@ -1,8 +1,8 @@
 """Step 1: raw parallel text to words.
 
 Reads `DATA/train/LANG-en.tsv.xz` (foreign, English, corpus) and writes `WORK/words/LANG.tsv`: both sides cut into words
-as `weft align --raw` cuts them, one pair a line. Corpora that come cut into words keep their own words. Four languages
-have far more software text than other text: only a share of it is kept.
+as `weft align --raw` cuts them, one pair a line, in one of the forms of `forms.py`. Corpora that come cut into words
+keep their own words. Four languages have far more software text than other text: only a share of it is kept.
 
     python prepare.py DATA WORK
 """
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from multiprocessing import Pool
 from pathlib import Path
 
-from forms import UNSPACED
+from forms import UNSPACED, formed, varied
 
 from weft.text.files import whole_file
 from weft.text.segment import Segmenter, segmenter_for
@@ -74,8 +74,10 @@ def prepare(task: tuple[Path, Path]) -> str:
         if language in LARGE and corpus in SOFTWARE and generator.random() >= SOFTWARE_KEPT:
             return None
         sides = words_of(left, foreign, corpus, language in UNSPACED), words_of(right, english, corpus, False)
-        fits = all(0 < len(side) <= MOST_WORDS for side in sides)
-        return "\t".join(map(" ".join, sides)) if fits else None
+        if not all(0 < len(side) <= MOST_WORDS for side in sides):
+            return None
+        source, target = varied(" ".join(sides[0]), " ".join(sides[1]), language, generator)
+        return f"{' '.join(formed(source.split(' '), language, generator))}\t{target}"
 
     return rewritten(source, target, cut)
 

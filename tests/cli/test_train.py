@@ -71,7 +71,7 @@ def test_an_annotation_project_is_gold(weft, toy, tmp_path):
     done = weft("train", tmp_path / "work", *run)  # while somebody annotates
     project.close()
     assert done.returncode == 0, done.stderr
-    packed = json.loads(next((tmp_path / "model").rglob("meta.json")).read_text())
+    packed = json.loads(next((tmp_path / "model").rglob("meta.json")).read_text())["counts"]
     assert packed["with links"] == packed["pairs"] <= 20
 
 
@@ -123,7 +123,7 @@ def test_a_file_with_a_wrong_value_gets_one_sentence(weft, toy, tmp_path, top, m
 def test_help_names_every_objective(weft):
     from weft.training.objectives import OBJECTIVES
 
-    assert f"any of {','.join(OBJECTIVES)}." in " ".join(weft("train", "--help").stdout.split())
+    assert f"any of {', '.join(OBJECTIVES)}." in " ".join(weft("train", "--help").stdout.split())
 
 
 WORKER_ENDED = (

@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from models import SENTENCES, make_model  # noqa: E402 - needs torch
+from toy import make_base, write_corpus  # noqa: E402
 from weft import Aligner, Alignment  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU that CUDA knows of")
@@ -120,3 +121,28 @@ def test_the_cpu_is_not_left_by_mistake(bert):
     aligner.align_batch(PAIRS)
     assert torch.cuda.memory_allocated() == before
     assert load(bert, "auto").encoder.device.type == "cuda"
+
+
+def test_steps_of_one_size_are_the_same_compiled_or_not(tmp_path):
+    """The first step has the losses of a CPU; compiled or not, attention without padding learns the same."""
+    pytest.importorskip("accelerate")
+    from weft.training.config import TrainingConfig
+    from weft.training.loop import train
+
+    base = make_base(tmp_path / "base", write_corpus(tmp_path, "train", 500, seed=1), width=64)
+    (base / "weft.json").write_text('{"layer": 2, "joint": true}')
+    record = {
+        "model": str(base), "corpora": [{"path": str(tmp_path / "train.txt")}], "step_tokens": 4096, "max_steps": 20,
+        "objectives": ["teacher", "unrelated", "masked"], "learning_rate": 1e-3, "matrix_learning_rate": 1e-3,
+        "null": 3.0, "log_every": 1, "held_out": 0.0, "dropout": 0.0,
+    }  # fmt: skip
+    curves = []
+    for name, options in (("exact", {}), ("plain", {"precision": "bf16", "compile": False}),
+                          ("compiled", {"precision": "bf16"})):  # fmt: skip
+        found: list[dict[str, float]] = []
+        train(TrainingConfig.from_record({**record, **options, "output": str(tmp_path / name)}), report=found.append)
+        curves.append([[step[key] for key in ("teacher", "unrelated", "masked")] for step in found])
+    for curve in curves[1:]:
+        np.testing.assert_allclose(curve[0], curves[0][0], rtol=0.05)
+        np.testing.assert_allclose(curve[-1], curves[0][-1], rtol=0.2, atol=0.1)
+        assert curve[-1][1] < curve[0][1] / 2

@@ -54,7 +54,7 @@ def train(
         str | None,
         typer.Option(
             metavar="NAME,NAME",
-            help="Training objectives: any of mlm,tlm,so,psi,co,teacher,unrelated,gold.",
+            help="Training objectives: any of mlm, tlm, so, psi, co, teacher, unrelated, gold, masked.",
             show_default="depends on the base",
             rich_help_panel=_RUN,
         ),

@@ -12,36 +12,41 @@ from weft.extraction.extractor import subword_links
 from weft.extraction.settings import ExtractionSettings
 from weft.extraction.similarity import Comparison
 from weft.training.config import TrainingConfig
-from weft.training.passes import Passes
-from weft.training.unrelated import UNRELATED
+from weft.training.flat_batches import DIRECT, Grid
+from weft.training.grids import FlatPasses, gathered, moved, states_of
 
 COUNTS = 5
 _FEW_STRAYS = 1.0
 
 
 @torch.no_grad()
-def link_counts(passes: Passes) -> Tensor:
+def link_counts(passes: FlatPasses, settings: ExtractionSettings) -> Tensor:
     """Counts over a batch, shape (5,), to be added up and read by `agreement`.
 
     Links that model and teacher share, those of the model, those of the teacher; then subwords of wholly unrelated
     pairs that have a link, and all of their subwords.
     """
-    settings = passes.config.extraction
-    rows, changed = passes.aligned, passes.batch.part(UNRELATED)
-    source, target = rows.source_words >= 0, rows.target_words >= 0
-    ours = _links(passes.pair_states, source, target, settings)
-    theirs = _links(passes.taught_states, source, target, settings)
-    source, target = changed.source_origin > -2, changed.target_origin > -2
-    foreign = (changed.source_origin < 0).all(1) | (changed.target_origin < 0).all(1)
-    foreign &= changed.weights > 0
-    strays = _links(passes.unrelated_states, source, target, settings) & foreign[:, None, None]
-    linked = strays.any(2).sum() + strays.any(1).sum()
-    words = ((source.sum(1) + target.sum(1)) * foreign).sum()
-    return torch.stack([(ours & theirs).sum(), ours.sum(), theirs.sum(), linked, words]).double()
+    counts = torch.zeros(COUNTS, dtype=torch.float64, device=passes.states.device)
+    for group, logs, cells in passes.comparisons:
+        if group.kind != DIRECT:
+            continue
+        ours = _links(passes.states, group.rows, settings)
+        changed = group.weights[:, 1] > 0
+        if group.asked is not None:
+            theirs = moved(_links(passes.taught_states, group.asked, settings), cells)
+            plain = ~changed[:, None, None]
+            counts[:3] += torch.stack([(each & plain).sum() for each in (ours & theirs, ours, theirs)])
+        foreign = changed & ~cells.valid.any(dim=(1, 2))
+        strays = ours & foreign[:, None, None]
+        counts[3] += strays.any(2).sum() + strays.any(1).sum()
+        counts[4] += ((logs.source.sum(1) + logs.target.sum(1)) * foreign).sum()
+    return counts
 
 
-def _links(states: tuple[Tensor, Tensor], source: Tensor, target: Tensor, settings: ExtractionSettings) -> Tensor:
-    compared = Comparison(states[0].float(), states[1].float(), source[:, :, None] & target[:, None, :])
+def _links(states: Tensor, grid: Grid, settings: ExtractionSettings) -> Tensor:
+    """Links between the subwords of rows, shape (b, n, m)."""
+    (source, target), (left, right) = states_of(states, grid), gathered(grid)[1]
+    compared = Comparison(source.float(), target.float(), left[:, :, None] & right[:, None, :])
     links: Tensor = subword_links(compared, settings)
     return links
 

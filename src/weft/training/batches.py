@@ -6,6 +6,7 @@ into pieces or spread over processes: a resumed run, or one on more devices, see
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Generic, Self, TypeVar, cast
@@ -17,20 +18,41 @@ from torch import Tensor
 
 from weft.encoding.subwords import Tokenizer
 from weft.training.config import TrainingConfig
-from weft.training.corpus import PackedCorpus, TrainingPair
+from weft.training.packed import PackedCorpus, TrainingPair
 from weft.training.rows import Rows, Vocabulary, joint_rows, masked, padded_numbers, single_rows, subword_links
+from weft.training.segments import Sentences
 
 Array = npt.NDArray[Any]
 Draws = tuple[Array, ...]
-P = TypeVar("P", bound="Part")
+P = TypeVar("P", bound="Tensors")
+
+
+class Tensors(ABC):
+    """What is handed to a device as a whole."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def tokens(self) -> int:
+        """Subwords and special tokens that the encoder reads."""
+
+    @abstractmethod
+    def mapped(self, change: Callable[[Tensor], Tensor]) -> Self:
+        """The same with every tensor changed."""
 
 
 @dataclass(slots=True)
-class Part:
+class Part(Tensors):
     """Rows for the encoder: ids and attention, both of shape (r, l), and in subclasses what belongs to them."""
 
     ids: Tensor
     attention: Tensor
+
+    @property
+    def tokens(self) -> int:
+        """Subwords and special tokens in all rows."""
+        return int(self.attention.sum())
 
     def mapped(self, change: Callable[[Tensor], Tensor]) -> Self:
         """The same part with every tensor changed."""
@@ -42,7 +64,7 @@ class Batch:
     """Some pairs of a step, as many as go through the encoder at once."""
 
     pairs: int
-    parts: dict[str, Part]
+    parts: dict[str, Tensors]
 
     def part(self, maker: RowMaker[P]) -> P:
         """What a maker made of these pairs."""
@@ -51,7 +73,7 @@ class Batch:
     @property
     def tokens(self) -> int:
         """Subwords and special tokens in all rows."""
-        return sum(int(part.attention.sum()) for part in self.parts.values())
+        return sum(part.tokens for part in self.parts.values())
 
     def mapped(self, change: Callable[[Tensor], Tensor]) -> Batch:
         """The same batch with every tensor changed, say moved to a device."""
@@ -64,13 +86,19 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What rows are made of besides the pairs: partners come from the corpus, `longest` is the room for a sentence."""
+    """What rows are made of besides the pairs: partners come from the corpus, `longest` is the room for a sentence.
+
+    Rows that are laid flat are made of `sentences`. `tokens` are those of the model's and of the teacher's batch where
+    these are fixed.
+    """
 
     corpus: PackedCorpus
     config: TrainingConfig
     tokenizer: Tokenizer
     vocabulary: Vocabulary | None
     longest: int
+    sentences: Sentences | None = None
+    tokens: tuple[int, int] | None = None
 
 
 def _nothing(generator: np.random.Generator, pairs: Sequence[TrainingPair], material: Material) -> Draws:

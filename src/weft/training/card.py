@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from weft.encoding.torch import library_silence
+from weft.errors import number_of
 from weft.models.files import set_usual_permissions
 from weft.models.resolve import resolve_model
 from weft.models.settings import ModelSettings
 from weft.text.files import files_moved_in, writes_explained
 from weft.training.checkpoints import Progress
-from weft.training.config import TrainingConfig
+from weft.training.config import TrainingConfig, known
 from weft.training.model import TrainableEncoder
 from weft.version import __version__
 
@@ -34,6 +35,13 @@ def trained_settings(config: TrainingConfig, layer: int, *, joint: bool) -> Mode
     # A base that does not say what it can read is not made to say that it reads this text alone.
     languages = tuple(sorted({*base.languages, *new})) if base.languages else ()
     return replace(base, layer=layer, joint=joint, languages=languages, export=None, extraction=way.updated(**given))
+
+
+def step_size(config: TrainingConfig) -> str:
+    """How much a step learns from, for people."""
+    if config.step_tokens is not None:
+        return f"{config.step_tokens:,} subwords"
+    return number_of(known(config.batch_size), "pair")
 
 
 def save_trained(
@@ -78,7 +86,7 @@ def model_card(config: TrainingConfig, layer: int, progress: Progress, counts: d
         f"- base: {base}",
         f"- objectives: {', '.join(config.chosen_objectives)}",
         f"- alignment layer: {layer}",
-        f"- steps: {progress.step:,} of {config.batch_size} pairs, learning rate {config.learning_rate:g}",
+        f"- steps: {progress.step:,} of {step_size(config)}, learning rate {config.learning_rate:g}",
         f"- data: {', '.join(f'{count:,} {name}' for name, count in counts.items() if count)}",
         *(f"  - {corpus.path}{' with links' if corpus.links else ''}" for corpus in config.corpora),
     ]

@@ -4,116 +4,61 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
 from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
 from weft.errors import FormatError, SettingError
 from weft.extraction.settings import ExtractionSettings
-from weft.text.fields import PairFields
-from weft.text.pairs import PairFormat
 from weft.training.checking import configured
+from weft.training.config_parts import (
+    NOT_NEGATIVE,
+    ONE_OR_MORE,
+    POSITIVE,
+    SHARE,
+    UNDER_ONE,
+    ChangesConfig,
+    CorpusConfig,
+    GoldConfig,
+    GuideConfig,
+    MaskingConfig,
+    ThroughConfig,
+    check,
+    check_choice,
+    check_ranges,
+)
+
+__all__ = [
+    "ChangesConfig",
+    "CorpusConfig",
+    "GoldConfig",
+    "GuideConfig",
+    "MaskingConfig",
+    "ThroughConfig",
+    "TrainingConfig",
+    "known",
+]
 
 PAPER_OBJECTIVES = ("mlm", "tlm", "so", "psi")
 STATISTICAL = "eflomal"
 _METHODS = ("softmax", "entmax", "geometric")
 
-Range = tuple[Callable[[float], bool], str]
-_POSITIVE: Range = (lambda value: value > 0, "above 0")
-_NOT_NEGATIVE: Range = (lambda value: value >= 0, "at least 0")
-_ONE_OR_MORE: Range = (lambda value: value >= 1, "at least 1")
-_UNDER_ONE: Range = (lambda value: 0 <= value < 1, "at least 0 and under 1")
-_SHARE: Range = (lambda value: 0 <= value <= 1, "between 0 and 1")
 _RANGES = {
-    **dict.fromkeys(("batch_size", "batch_tokens", "max_subwords", "max_steps", "patience"), _ONE_OR_MORE),
-    **dict.fromkeys(("log_every", "eval_every", "save_every"), _ONE_OR_MORE),
-    **dict.fromkeys(("learning_rate", "epochs", "temperature", "clip", "minutes"), _POSITIVE),
-    **dict.fromkeys(("beta", "weight_decay", "layer", "workers", "extend_vocabulary"), _NOT_NEGATIVE),
-    **dict.fromkeys(("warmup", "dropout", "held_out"), _UNDER_ONE),
-    "changed": _SHARE,
+    **dict.fromkeys(("batch_size", "batch_tokens", "max_subwords", "max_steps", "patience"), ONE_OR_MORE),
+    **dict.fromkeys(("step_tokens", "teacher_tokens"), ONE_OR_MORE),
+    **dict.fromkeys(("log_every", "eval_every", "save_every"), ONE_OR_MORE),
+    **dict.fromkeys(("learning_rate", "epochs", "temperature", "clip", "minutes"), POSITIVE),
+    **dict.fromkeys(
+        ("beta", "weight_decay", "layer", "workers", "extend_vocabulary", "matrix_learning_rate"), NOT_NEGATIVE
+    ),
+    **dict.fromkeys(("warmup", "dropout", "held_out", "adam_beta"), UNDER_ONE),
+    "changed": SHARE,
     "seed": (lambda value: 0 <= value < 1 << 63, "at least 0 and under 2 to the power of 63"),
     "null": (lambda value: True, "a finite number"),
 }
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class CorpusConfig:
-    """One source of sentence pairs."""
-
-    path: str
-    """Pairs in any format, or the source side if `target` is given."""
-    target: str | None = None
-    """The target side of two parallel files."""
-    links: str | None = None
-    """Gold or silver links line by line; an empty line means that none are given for it. `eflomal` has them made by
-    a statistical aligner."""
-    through: str | None = None
-    """The same sentences in a third language, line by line: a teacher is asked about both sides with these. A blank
-    line means that there is none."""
-    silver: bool = False
-    """Whether the links are an aligner's: `gold` then learns nothing from links that are missing."""
-    weight: float = 1.0
-    """How much a pair of this source counts in all that is learned from links or probabilities."""
-    limit: int | None = None
-    """At most so many pairs, drawn at random."""
-    repeat: float | None = None
-    """How often each pair is seen in an epoch; 8 times for gold links that the objective `gold` learns from."""
-    raw: bool = False
-    """The text is not split into words yet."""
-    source_language: str | None = None
-    """Of raw text: its code, as de or ja."""
-    target_language: str | None = None
-    through_language: str | None = None
-    input_format: str = "auto"
-    """How a line holds its pair: `auto`, `bars`, `tsv` or `jsonl`."""
-    source_field: str | None = None
-    """Of JSONL: the field with the source sentence."""
-    target_field: str | None = None
-    columns: str | None = None
-    """Of TSV: the names of the columns, as in id,source,target."""
-
-    def __post_init__(self) -> None:
-        _check_ranges(self, {"weight": _NOT_NEGATIVE, "limit": _ONE_OR_MORE, "repeat": _POSITIVE})
-        _check_choice(self, "input_format", tuple(PairFormat))
-        PairFields.of(self.source_field, self.target_field, self.columns)  # names that make no sense are known at once
-        languages = self.source_language or self.target_language or self.through_language
-        _check(self.raw or not languages, "source_language", "and `target_language` need `raw`")
-
-
-@dataclass(frozen=True, slots=True)
-class GuideConfig:
-    """Where the links of SO come from when none are given, and how far given links are trusted."""
-
-    threshold: float | None = None
-    """The model links what both directions give more than this; the base model's own or the method's if not given."""
-    strict: float = 0.0
-    """A stricter threshold for self-training: links below it are not learned from. 0 is the paper."""
-    denoise_after: float | None = None
-    """From this share of the run on, given links that are not gold are checked against the model; 1, which is never,
-    or 0.5 for a new language."""
-    denoise_keep: float = 0.05
-    """A given link stays only if one direction gives it more than this."""
-    denoise_add: float = 0.5
-    """A link is added to given ones if both directions give it more than this."""
-
-    def __post_init__(self) -> None:
-        _check_ranges(self, {item.name: _SHARE for item in fields(self)})
-
-
-@dataclass(frozen=True, slots=True)
-class GoldConfig:
-    """What the objective `gold` weighs beside giving linked words all the probability."""
-
-    cross: float = 0.5
-    """The cross entropy with each link, and with the null for words without links."""
-    stray: float = 2.0
-    """Pairs of subwords that are not linked and find each other."""
-
-    def __post_init__(self) -> None:
-        _check_ranges(self, {item.name: _NOT_NEGATIVE for item in fields(self)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +81,9 @@ class TrainingConfig:
     """The similarity of a word that is not there, to which words without a counterpart point."""
     changed: float = 0.34
     """Share of the pairs beside which `unrelated` puts one that is no translation, or not quite."""
+    changes: ChangesConfig = field(default_factory=ChangesConfig)
+    masking: MaskingConfig = field(default_factory=MaskingConfig)
+    through: ThroughConfig = field(default_factory=ThroughConfig)
     gold: GoldConfig = field(default_factory=GoldConfig)
     dropout: float | None = None
     """Share of activations dropped; the base model's own if not given."""
@@ -167,7 +115,19 @@ class TrainingConfig:
     batch_tokens: int | None = None
     """Subwords that go through the encoder at once; a step is cut into as many pieces as that takes. 8,192, or 512 on a
     CPU, where small pieces cost nothing and have less padding. What is learned does not depend on it."""
+    step_tokens: int | None = None
+    """Subwords in a step, instead of `batch_size`: pairs are drawn at random, by the shares of their corpora, until the
+    step is full. All steps have this size, so that the encoder can be compiled."""
+    teacher_tokens: int | None = None
+    """Subwords that the teacher reads in such a step; as many if not given. Pairs by way of a third language cost it
+    twice as many."""
+    compile: bool | None = None
+    """Whether to compile the encoder; if not given, on a GPU in half precision in runs with `step_tokens`."""
     learning_rate: float | None = None
+    matrix_learning_rate: float = 0.0
+    """The learning rate of Muon for the matrices of the layers; 0 leaves them to AdamW, as all else."""
+    adam_beta: float = 0.999
+    """How slowly AdamW forgets the squares of gradients."""
     weight_decay: float = 0.0
     warmup: float | None = None
     """Share of the steps over which the learning rate rises; then it falls to 0 in a straight line."""
@@ -193,16 +153,28 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         if self.objectives is not None:
-            _check(bool(self.objectives), "objectives", "must name at least one objective")
+            check(bool(self.objectives), "objectives", "must name at least one objective")
             _check_objectives("objectives", self.objectives)
         _check_objectives("weights", self.weights)
         for weight in self.weights.values():
-            _check(isfinite(weight) and weight >= 0, "weights", f"must be at least 0, got {weight}")
-        _check(bool(self.corpora), "corpora", "must name at least one corpus")
-        _check_choice(self, "method", (None, *_METHODS))
-        _check_choice(self, "overlap", ("error", "drop"))
-        _check_choice(self, "precision", ("no", "bf16", "fp16"))
-        _check_ranges(self, _RANGES)
+            check(isfinite(weight) and weight >= 0, "weights", f"must be at least 0, got {weight}")
+        check(bool(self.corpora), "corpora", "must name at least one corpus")
+        check_choice(self, "method", (None, *_METHODS))
+        check_choice(self, "overlap", ("error", "drop"))
+        check_choice(self, "precision", ("no", "bf16", "fp16"))
+        check_ranges(self, _RANGES)
+        self._check_drawing()
+
+    def _check_drawing(self) -> None:
+        """Shares are for runs that draw at random, and those need an end."""
+        drawn, shares = self.step_tokens is not None, [corpus.share is not None for corpus in self.corpora]
+        ended = self.epochs is None and not (self.max_steps is None and self.minutes is None)
+        check(not drawn or ended, "step_tokens", "needs `max_steps` or `minutes`, and no `epochs`")
+        check(drawn or not any(shares), "share", "needs `step_tokens`")
+        check(all(shares) or not any(shares), "share", "must be set for all corpora or for none")
+        hubs = [corpus.hub is not None for corpus in self.corpora]
+        check(not (self.extend_vocabulary and any(hubs)), "extend_vocabulary", "reads pairs, not text with a `hub`")
+        check(drawn or not any(corpus.others for corpus in self.corpora), "others", "needs `step_tokens`")
 
     @property
     def extraction(self) -> ExtractionSettings:
@@ -249,11 +221,6 @@ class TrainingConfig:
         path.write_text(json.dumps(asdict(self), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
-def _check(right: bool, name: str, message: str) -> None:
-    if not right:
-        raise SettingError(f"`{name}` {message}.")
-
-
 def _check_objectives(name: str, found: Iterable[str]) -> None:
     found = set(found)
     if not found:
@@ -261,23 +228,10 @@ def _check_objectives(name: str, found: Iterable[str]) -> None:
     from weft.training.objectives import OBJECTIVES  # needs torch, and reads this module
 
     unknown = sorted(found - set(OBJECTIVES))
-    _check(not unknown, name, f"must be one or more of {', '.join(OBJECTIVES)}, got {', '.join(unknown)}")
+    check(not unknown, name, f"must be one or more of {', '.join(OBJECTIVES)}, got {', '.join(unknown)}")
 
 
 def known(value: T | None) -> T:
     """A setting that was chosen by the base model if it was not given."""
     assert value is not None, "settings are settled before a run"
     return value
-
-
-def _check_choice(settings: object, name: str, choices: tuple[str | None, ...]) -> None:
-    value = getattr(settings, name)
-    *some, last = (str(choice) for choice in choices if choice is not None)
-    _check(value in choices, name, f"must be {', '.join(some)} or {last}, got {value!r}")
-
-
-def _check_ranges(settings: object, ranges: dict[str, Range]) -> None:
-    """Numbers that are not given are right, and those that are no numbers are not."""
-    for name, (allowed, words) in ranges.items():
-        value = getattr(settings, name)
-        _check(value is None or (isfinite(value) and allowed(value)), name, f"must be {words}, got {value}")

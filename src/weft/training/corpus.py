@@ -1,169 +1,22 @@
-"""Parallel text to packed training pairs: tokenised once, deduplicated, checked against test sets, memory-mapped."""
+"""What corpora hold, line by line, and which of it may be trained on: every pair once, and nothing of a test set."""
 
 from __future__ import annotations
 
 import json
-import logging
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
-from weft.arrays import IntArray
-from weft.encoding.subwords import SentenceSubwords, Tokenizer
-from weft.errors import FormatError, WeftError
+from weft.errors import FormatError
 from weft.text.fields import PairFields
-from weft.text.files import blocks, checksum, whole_folder
+from weft.text.files import blocks, checksum
 from weft.text.gold import GoldFile, read_sentences
-from weft.text.json_objects import read_json_object
 from weft.text.lines import decode, read_lines, read_two_together
 from weft.text.pairs import NOTHING, PairReader
 from weft.text.segment import word_splitters
-from weft.training.config import CorpusConfig, TrainingConfig
+from weft.training.config import CorpusConfig
 from weft.types import Alignment, SentencePair, Words
-
-logger = logging.getLogger(__name__)
-
-_CHUNK = 10_000
-# Goes up whenever what is packed changes its meaning, so that no run reads what an older weft packed.
-PACKING_VERSION = 3
-_META = "meta.json"
-# What is kept of each pair, and how wide: everything is one flat array after the other.
-_ARRAYS = {
-    "ids": np.int32,
-    "words": np.int32,
-    "starts": np.int64,
-    "links": np.int32,
-    "sure": np.bool_,
-    "link_starts": np.int64,
-    "given": np.bool_,
-    "through": np.int32,
-    "through_starts": np.int64,
-    "corpus": np.int32,
-}
-
-
-class TrainingPair(NamedTuple):
-    """One pair as training sees it: subword ids and their words on both sides, and links between words if given."""
-
-    source_ids: IntArray
-    source_words: IntArray
-    target_ids: IntArray
-    target_words: IntArray
-    links: IntArray | None
-    sure: npt.NDArray[np.bool_] | None
-    """Which of the links are sure; the others are possible."""
-    corpus: int
-    through: IntArray | None = None
-    """The same sentence in a third language, where there is one."""
-
-
-@dataclass(frozen=True)
-class PackedCorpus:
-    """Training pairs on disk, read where they lie."""
-
-    folder: Path
-    arrays: dict[str, npt.NDArray[np.generic]]
-    counts: dict[str, int]
-
-    def __len__(self) -> int:
-        return len(self.arrays["given"])
-
-    def __getitem__(self, number: int) -> TrainingPair:
-        starts, ids, words = (self.arrays[name] for name in ("starts", "ids", "words"))
-        first, middle, last = (int(start) for start in starts[2 * number : 2 * number + 3])
-        links = sure = None
-        if self.arrays["given"][number]:
-            begin, end = (int(start) for start in self.arrays["link_starts"][number : number + 2])
-            links = np.asarray(self.arrays["links"][2 * begin : 2 * end], dtype=np.int64).reshape(-1, 2)
-            sure = np.asarray(self.arrays["sure"][begin:end], dtype=np.bool_)
-        sides = [np.asarray(part, dtype=np.int64) for part in (
-            ids[first:middle], words[first:middle], ids[middle:last], words[middle:last],
-        )]  # fmt: skip
-        begin, end = (int(start) for start in self.arrays["through_starts"][number : number + 2])
-        third = np.asarray(self.arrays["through"][begin:end], dtype=np.int64) if end > begin else None
-        corpus = int(self.arrays["corpus"][number])
-        return TrainingPair(sides[0], sides[1], sides[2], sides[3], links, sure, corpus, third)
-
-    @classmethod
-    def open(cls, folder: Path) -> PackedCorpus:
-        """Map a packed corpus into memory."""
-        counts = read_json_object(folder / _META)
-        arrays: dict[str, npt.NDArray[np.generic]] = {}
-        for name, kind in _ARRAYS.items():
-            path = folder / f"{name}.bin"
-            # An empty file cannot be mapped.
-            arrays[name] = np.memmap(path, dtype=kind, mode="r") if path.stat().st_size else np.zeros(0, dtype=kind)
-        return cls(folder, arrays, counts)
-
-
-class Packing(NamedTuple):
-    """How pairs are packed."""
-
-    tokenizer: Tokenizer
-    max_subwords: int
-    exclude: tuple[str, ...]
-    overlap: str
-    use_possible: bool
-
-
-def pack(corpora: Sequence[CorpusConfig], packing: Packing, folder: Path) -> PackedCorpus:
-    """Tokenise and pack corpora into a folder, or open the folder if that was done before."""
-    if (folder / _META).is_file():
-        return PackedCorpus.open(folder)
-    guard = _Guard(packing.exclude, drop=packing.overlap == "drop")
-    with whole_folder(folder) as unfinished:
-        writer = _Writer(unfinished)
-        for number, corpus in enumerate(corpora):
-            before = writer.counts["pairs"]
-            for chunk in _chunks(corpus_lines(corpus, packing.use_possible)):
-                _pack_chunk(chunk, number, packing, writer, guard, corpus.path)
-            if writer.counts["pairs"] == before:
-                raise WeftError(f"{corpus.path} has no pairs to train on.")
-        writer.close()
-    logger.info("packed %s", ", ".join(f"{count:,} {name}" for name, count in writer.counts.items()))
-    return PackedCorpus.open(folder)
-
-
-def packing_key(corpora: Sequence[CorpusConfig], packing: Packing, tokenizer: str) -> str:
-    """Sixteen digits that change with whatever changes what is packed, and with nothing else.
-
-    Args:
-        corpora: the files; what they hold counts, not where they lie.
-        packing: how they are packed.
-        tokenizer: all that decides how words are cut.
-    """
-    settings = [PACKING_VERSION, packing.max_subwords, packing.overlap, packing.use_possible, tokenizer]
-    digest = checksum(json.dumps(settings).encode("utf-8", "surrogatepass"), size=8)
-    for corpus in corpora:
-        digest.update(corpus_key(corpus).encode())
-    for prefix in packing.exclude:
-        digest.update(_content(Path(f"{prefix}.src")) + _content(Path(f"{prefix}.tgt")))
-    return digest.hexdigest()
-
-
-def corpus_key(corpus: CorpusConfig) -> str:
-    """Sixteen digits that change with what a corpus's files hold, and with how they are cut into words."""
-    reading = [corpus.input_format, corpus.source_field, corpus.target_field, corpus.columns]
-    settings = [corpus.raw, corpus.source_language, corpus.target_language, corpus.through_language, reading]
-    digest = checksum(json.dumps(settings).encode("utf-8", "surrogatepass"), size=8)
-    for path in (corpus.path, corpus.target, corpus.links, corpus.through):
-        digest.update(b"-" if path is None else _content(Path(path)))
-    return digest.hexdigest()
-
-
-def _content(path: Path) -> bytes:
-    if path.exists() and not path.is_file():  # a pipe can be read only once
-        return str(path).encode()
-    digest = checksum(size=8)
-    for block in blocks(path):
-        digest.update(block)
-    return digest.digest()
 
 
 class Line(NamedTuple):
@@ -209,78 +62,48 @@ def corpus_pairs(corpus: CorpusConfig) -> Iterator[SentencePair]:
     return reader.pairs(corpus.path, corpus.target, on_error=lambda error: None)
 
 
-def _chunks(lines: Iterator[Line]) -> Iterator[list[Line]]:
-    while chunk := list(islice(lines, _CHUNK)):
-        yield chunk
+def language_files(folder: Path) -> dict[str, Path]:
+    """The files of multi-parallel text by language: LANG.txt, or LANG.txt.xz and the like."""
+    return {path.name.split(".")[0]: path for path in sorted(folder.glob("*.txt*")) if path.is_file()}
 
 
-def _pack_chunk(chunk: list[Line], corpus: int, packing: Packing, writer: _Writer, guard: _Guard, path: str) -> None:
-    good = [line for line in chunk if line.pair != NOTHING]
-    writer.counts["bad lines"] += len(chunk) - len(good)
-    fresh = [line for line in good if guard.admits(line.pair, path, line.number, writer.counts)]
-    if not fresh:
-        return
-    pieces = packing.tokenizer.split([side for line in fresh for side in (*line.pair, line.through)])
-    for k, line in enumerate(fresh):
-        sentences = pieces[3 * k], pieces[3 * k + 1], pieces[3 * k + 2]
-        if max(len(sentence.ids) for sentence in sentences) > packing.max_subwords:
-            writer.counts["too long"] += 1
-        else:
-            writer.add(sentences, line.links, corpus)
+def language_lines(corpus: CorpusConfig, language: str, path: Path) -> Iterator[Words]:
+    """One language of multi-parallel text, line by line; a blank line is no sentence."""
+    split, _ = word_splitters(corpus.raw, language if corpus.raw else None, None)
+    for number, line in enumerate(read_lines(str(path)), start=1):
+        yield split(decode(line, str(path), number))
 
 
-class _Writer:
-    """Appends pairs to flat files."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._files = {name: (folder / f"{name}.bin").open("wb") for name in _ARRAYS}
-        self._subwords = 0
-        self._links = 0
-        self._through = 0
-        self.counts = dict.fromkeys(("pairs", "with links", "bad lines", "duplicates", "too long", "in test sets"), 0)
-        self._put("starts", [0])
-        self._put("link_starts", [0])
-        self._put("through_starts", [0])
-
-    def _put(self, name: str, values: Sequence[int] | IntArray) -> None:
-        self._files[name].write(np.asarray(values, dtype=_ARRAYS[name]).tobytes())
-
-    def add(
-        self,
-        sentences: tuple[SentenceSubwords, SentenceSubwords, SentenceSubwords],
-        alignment: Alignment | None,
-        corpus: int,
-    ) -> None:
-        """Append one pair; the third sentence may be empty."""
-        source, target, third = sentences
-        self._through += len(third.ids)
-        self._put("through", third.ids)
-        self._put("through_starts", [self._through])
-        middle = self._subwords + len(source.ids)
-        self._subwords = middle + len(target.ids)
-        for side in (source, target):
-            self._put("ids", side.ids)
-            self._put("words", side.words)
-        self._put("starts", [middle, self._subwords])
-        if alignment:
-            self._links += len(alignment.links)
-            self._put("links", [index for link in alignment.links for index in link.indices])
-            self._put("sure", [link.sure for link in alignment.links])
-        self._put("link_starts", [self._links])
-        self._put("given", [alignment is not None])
-        self._put("corpus", [corpus])
-        self.counts["pairs"] += 1
-        self.counts["with links"] += alignment is not None
-
-    def close(self) -> None:
-        """Finish all files; the counts are written last and mark the corpus as complete."""
-        for file in self._files.values():
-            file.close()
-        (self._folder / _META).write_text(json.dumps(self.counts) + "\n", encoding="utf-8")
+def corpus_key(corpus: CorpusConfig) -> str:
+    """Sixteen digits that change with what a corpus's files hold, and with how they are cut into words."""
+    reading = [corpus.input_format, corpus.source_field, corpus.target_field, corpus.columns]
+    settings: list[object] = [
+        corpus.raw,
+        corpus.source_language,
+        corpus.target_language,
+        corpus.through_language,
+        reading,
+    ]
+    settings += [corpus.hub, corpus.others, corpus.languages] if corpus.hub else []
+    digest = checksum(json.dumps(settings).encode("utf-8", "surrogatepass"), size=8)
+    for path in (corpus.path, corpus.target, corpus.links, corpus.through):
+        digest.update(b"-" if path is None else content_key(Path(path)))
+    return digest.hexdigest()
 
 
-class _Guard:
+def content_key(path: Path) -> bytes:
+    """What tells the content of a file, or of all files in a folder, from any other."""
+    if path.is_dir():
+        return b"".join(name.encode() + content_key(file) for name, file in sorted(language_files(path).items()))
+    if path.exists() and not path.is_file():  # a pipe can be read only once
+        return str(path).encode()
+    digest = checksum(size=8)
+    for block in blocks(path):
+        digest.update(block)
+    return digest.digest()
+
+
+class Guard:
     """Lets each pair in once, and none that holds a sentence of a test set."""
 
     def __init__(self, exclude: Sequence[str], *, drop: bool) -> None:
@@ -301,15 +124,16 @@ class _Guard:
             counts["duplicates"] += 1
             return False
         self._seen.add(key)
-        for side in (pair.source, pair.target) if self._test else ():
-            prefix = self._test.get(letters_of(side))
-            if prefix and not self._drop:
-                message = f"this sentence is in the test set {prefix}. Remove it, or set overlap to drop."
-                raise FormatError(path, line, message)
-            if prefix:
-                counts["in test sets"] += 1
-                return False
-        return True
+        return not any(self.is_tested(side, path, line, counts) for side in (pair.source, pair.target))
+
+    def is_tested(self, words: Words, path: str, line: int, counts: dict[str, int]) -> bool:
+        """Whether a sentence is one of a test set; counts it, or stops."""
+        prefix = self._test.get(letters_of(words)) if self._test else None
+        if prefix and not self._drop:
+            message = f"this sentence is in the test set {prefix}. Remove it, or set overlap to drop."
+            raise FormatError(path, line, message)
+        counts["in test sets"] += bool(prefix)
+        return bool(prefix)
 
 
 def _fingerprint(pair: SentencePair) -> int:
@@ -321,30 +145,3 @@ def letters_of(words: Sequence[str]) -> str:
     """A sentence's letters alone, in lower case and without accents: how copies are recognised."""
     decomposed = unicodedata.normalize("NFKD", "".join(words).casefold())
     return "".join(filter(str.isalpha, decomposed))
-
-
-def sampling_order(sizes: Sequence[int], config: TrainingConfig, *, epoch: int) -> IntArray:
-    """The pairs of one epoch in random order, as numbers over all corpora one after the other.
-
-    Each corpus gives its pairs (or `limit` of them) once, or as often as `repeat` says, if the temperature is 1;
-    otherwise as many as its share of size^(1/temperature), again from the start when it runs out. The total stays the
-    same.
-
-    Args:
-        sizes: pairs of each corpus.
-        config: the run, for its seed, its temperature, and the corpora's limits and repeats.
-        epoch: every epoch has an order of its own.
-    """
-    generator = np.random.default_rng((config.seed, epoch))
-    both = zip(sizes, config.corpora, strict=True)
-    wanted = np.array([min(size, corpus.limit or size) * (corpus.repeat or 1.0) for size, corpus in both])
-    shares = wanted ** (1 / config.temperature)
-    counts = np.maximum(1, np.round(shares / shares.sum() * wanted.sum())).astype(np.int64)
-    parts, first = [], 0
-    for size, count in zip(sizes, counts.tolist(), strict=True):
-        rounds = -(-count // size)
-        parts.append(first + np.concatenate([generator.permutation(size) for _ in range(rounds)])[:count])
-        first += size
-    order = np.concatenate(parts)
-    generator.shuffle(order)
-    return order

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import glob
 from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
 
+from weft.errors import SettingError
 from weft.models.resolve import resolve_model
 from weft.models.settings import ModelSettings
 from weft.training.config import PAPER_OBJECTIVES, STATISTICAL, CorpusConfig, TrainingConfig
@@ -11,6 +15,7 @@ from weft.training.config import PAPER_OBJECTIVES, STATISTICAL, CorpusConfig, Tr
 # weft-mini's words that belong together have dot products around 30, others lie around 0.
 USUAL_NULL = 15.0
 _WITH_NULL = {"teacher", "unrelated", "gold"}
+_FLAT = {*_WITH_NULL, "masked"}
 _GOLD_REPEATS = 8.0
 
 
@@ -83,6 +88,8 @@ def settled(config: TrainingConfig) -> tuple[TrainingConfig, str]:
     said = "" if config.objectives else f"objectives {', '.join(chosen.objectives)}: {chosen.reason}."
     objectives = config.objectives or chosen.objectives
     with_null = bool(_WITH_NULL & set(objectives))
+    if config.step_tokens is not None and not _FLAT & set(objectives):
+        raise SettingError(f"`step_tokens` needs one of the objectives {', '.join(sorted(_FLAT))}.")
     return replace(
         config,
         objectives=objectives,
@@ -92,10 +99,16 @@ def settled(config: TrainingConfig) -> tuple[TrainingConfig, str]:
         warmup=_first(config.warmup, chosen.warmup),
         held_out=_held_out(config, chosen),
         null=_null(config, stored, with_null=with_null),
-        epochs=chosen.epochs if config.epochs is None and config.minutes is None else config.epochs,
+        epochs=chosen.epochs if _has_no_end(config) else config.epochs,
         guide=replace(config.guide, denoise_after=_first(config.guide.denoise_after, chosen.denoise_after)),
-        corpora=tuple(_repeated(corpus, objectives) for corpus in config.corpora),
+        dev=tuple(chain.from_iterable(map(prefixes, config.dev))),
+        exclude=tuple(chain.from_iterable(map(prefixes, config.exclude))),
+        corpora=tuple(_repeated(corpus, objectives) for each in config.corpora for corpus in expanded(each)),
     ), said
+
+
+def _has_no_end(config: TrainingConfig) -> bool:
+    return config.epochs is None and config.minutes is None and config.step_tokens is None
 
 
 def epochs_by_size(config: TrainingConfig, pairs: int) -> TrainingConfig:
@@ -104,6 +117,46 @@ def epochs_by_size(config: TrainingConfig, pairs: int) -> TrainingConfig:
         return config
     rounds = _PAIRS_SEEN / max(1, pairs)
     return replace(config, epochs=float(round(min(_MOST_ROUNDS, max(_FEWEST_ROUNDS, rounds)))))
+
+
+def prefixes(pattern: str) -> list[str]:
+    """The prefixes of the sets that a pattern stands for: PREFIX.src and the rest."""
+    if "*" not in pattern:
+        return [pattern]
+    found = [path.removesuffix(".src") for path in sorted(glob.glob(f"{pattern}.src"))]
+    if not found:
+        raise SettingError(f"no file is called {pattern}.src.")
+    return found
+
+
+def expanded(corpus: CorpusConfig) -> list[CorpusConfig]:
+    """A corpus whose path is a pattern as one corpus a file or folder, which have their share together.
+
+    A `*` in its other paths stands for what the one in `path` stands for.
+    """
+    if "*" not in corpus.path or Path(corpus.path).exists():
+        return [corpus]
+    before, after = corpus.path.split("*", 1)
+    found = sorted(glob.glob(corpus.path))
+    if not found:
+        raise SettingError(f"no file is called {corpus.path}.")
+    group = corpus.group or corpus.path + (" others" if corpus.others else "")
+    names = [path[len(before) : len(path) - len(after.split("*")[-1])] for path in found]
+
+    def filled(pattern: str | None, name: str) -> str | None:
+        return pattern if pattern is None else pattern.replace("*", name)
+
+    return [
+        replace(
+            corpus,
+            path=path,
+            group=group,
+            target=filled(corpus.target, name),
+            links=filled(corpus.links, name),
+            through=filled(corpus.through, name),
+        )
+        for path, name in zip(found, names, strict=True)
+    ]
 
 
 def _null(config: TrainingConfig, stored: ModelSettings, *, with_null: bool) -> float | None:

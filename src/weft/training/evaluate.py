@@ -89,7 +89,7 @@ def held_out_losses(
                 sums[0] += torch.stack([found[name].double() for name in names])
                 sums[1] += torch.tensor(units, dtype=torch.float64, device=device)
                 if counted:
-                    counts += link_counts(passes)
+                    counts += link_counts(passes.flat, config.extraction)
     finally:
         losses.train(was_training)
     sums = total(sums)

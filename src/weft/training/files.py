@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 from weft.errors import SettingError
+from weft.text.json_objects import read_json_object
 from weft.text.lines import check_readable
 from weft.training.config import STATISTICAL, TrainingConfig
+from weft.training.defaults import expanded, prefixes
 from weft.tuning import DevSet
 
 
@@ -29,8 +32,22 @@ def check_files(config: TrainingConfig, *, resume: bool, overwrite: bool) -> lis
     taken = (output / "config.json").exists() or any((output / "checkpoints").glob("step-*"))
     if taken and not resume and not overwrite:
         raise SettingError(f"{output} already contains a model. Use `resume` to continue or `overwrite` to replace it.")
-    for corpus in config.corpora:
+    for corpus in (each for given in config.corpora for each in expanded(given)):
+        if corpus.hub is not None:
+            if not Path(corpus.path).is_dir():
+                raise SettingError(f"{corpus.path} is no folder; `hub` is for folders with a text in each language.")
+            continue
         for path in (corpus.path, corpus.target, corpus.links, corpus.through):
             if path is not None and path != STATISTICAL:
                 check_readable(path)
-    return [DevSet.read(prefix) for prefix in config.dev]
+    return [DevSet.read(prefix) for pattern in config.dev for prefix in prefixes(pattern)]
+
+
+def check_same(config: TrainingConfig, path: Path) -> None:
+    """A run goes on only as what it was; half of one run and half of another would be neither."""
+    before = TrainingConfig.from_record(read_json_object(path))
+    names = [item.name for item in fields(TrainingConfig) if getattr(before, item.name) != getattr(config, item.name)]
+    if names:
+        raise SettingError(
+            f"the run in {path.parent} had other settings: {', '.join(names)}. Use the same ones, or `overwrite` it."
+        )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import shutil
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +15,24 @@ from torch import Tensor
 from weft.encoding.torch import wrap_tokenizer
 from weft.encoding.torch_base import max_length, prefer_stable_kernels
 from weft.errors import SettingError, WeftError, number_of
-from weft.text.json_objects import read_json_object
 from weft.training import checkpoints
 from weft.training.agreement import has_little_to_learn
 from weft.training.batches import Batch, Material
-from weft.training.card import save_trained, trained_settings
+from weft.training.card import save_trained, step_size, trained_settings
 from weft.training.checkpoints import Progress
 from weft.training.config import TrainingConfig, known
-from weft.training.corpus import PackedCorpus, Packing, pack, packing_key
 from weft.training.defaults import epochs_by_size, settled
 from weft.training.evaluate import LiveEncoder, dev_aers, held_out_losses
-from weft.training.files import check_files
+from weft.training.files import check_files, check_same
 from weft.training.metrics import Metrics, Report, Totals
 from weft.training.model import tokenizer_content, vocabulary_of
-from weft.training.objectives import OBJECTIVES, Losses, needs
+from weft.training.objectives import Losses, needs, scales
+from weft.training.optimizers import optimizers_of
 from weft.training.pace import Pace, duration
+from weft.training.packed import PackedCorpus
+from weft.training.packing import Packing, pack, packing_key
 from weft.training.start import load_start
-from weft.training.steps import HeldOut, Steps, ahead, lost_workers_named, tokens_at_once
+from weft.training.steps import HeldOut, Steps, ahead, compiles, lost_workers_named, material_of, tokens_at_once
 from weft.tuning import DevSet
 
 Say = Callable[[str], None]
@@ -85,16 +85,6 @@ def train(
         raise WeftError(message) from error
 
 
-def _check_same(config: TrainingConfig, path: Path) -> None:
-    """A run goes on only as what it was; half of one run and half of another would be neither."""
-    before = TrainingConfig.from_record(read_json_object(path))
-    names = [item.name for item in fields(TrainingConfig) if getattr(before, item.name) != getattr(config, item.name)]
-    if names:
-        raise SettingError(
-            f"the run in {path.parent} had other settings: {', '.join(names)}. Use the same ones, or `overwrite` it."
-        )
-
-
 class TrainingRun:
     """One training run: everything loaded and prepared; `go` trains."""
 
@@ -116,21 +106,25 @@ class TrainingRun:
             raise SettingError(f"`batch_size` must be at least the number of processes, got {config.batch_size}.")
         self.corpus = self._pack()
         self.config = config = epochs_by_size(config, len(self.corpus))
-        vocabulary = vocabulary_of(self.library_tokenizer) if needs(config, "mask") else None
+        masks = needs(config, "mask") or config.masking.hidden > 0
+        vocabulary = vocabulary_of(self.library_tokenizer) if masks else None
+        device, processes = self.accelerator.device, self.accelerator.num_processes
         material = Material(self.corpus, config, self.tokenizer, vocabulary, self._longest())
-        place = {"process": self.accelerator.process_index, "processes": self.accelerator.num_processes}
+        material = material_of(material, device, joint=self.model.joint, processes=processes)
+        place = {"process": self.accelerator.process_index, "processes": processes}
         self.steps = Steps(material, **place)
         self.held_out = HeldOut(material, self.steps.held_out, **place)
-        teacher = None if start.teacher is None else start.teacher.to(self.accelerator.device)
+        teacher = None if start.teacher is None else start.teacher.to(device)
         special = len(self.tokenizer.prefix), len(self.tokenizer.suffix)
         self.plain = Losses(self.model, config, special=special, teacher=teacher)
-        optimizer = torch.optim.AdamW(
-            self.plain.parameters(),
-            lr=known(config.learning_rate),
-            weight_decay=config.weight_decay,
-            fused=torch.cuda.is_available(),
-        )
-        self.losses, self.optimizer = self.accelerator.prepare(self.plain, optimizer)
+        optimizers = optimizers_of(self.plain, self.model.layers, config)
+        self.losses, *self.optimizers = self.accelerator.prepare(self.plain, *optimizers)
+        self._rates = [known(config.learning_rate), config.matrix_learning_rate]
+        self._compiles = compiles(config, device, processes)
+        if self._compiles:
+            for model, tokens in zip((self.model, teacher), material.tokens or (), strict=False):
+                if model is not None:
+                    model.compile_flat(tokens)
         self.progress = Progress()
         speaks = self.accelerator.is_main_process
         self.metrics = Metrics(self.output, report, speaks=speaks, tensorboard=config.tensorboard)
@@ -156,7 +150,7 @@ class TrainingRun:
         """Train from the start, or from the newest checkpoint."""
         newest = checkpoints.latest(self.output / "checkpoints") if resume else None
         if newest:
-            _check_same(self.config, self.output / RUN_FILE)
+            check_same(self.config, self.output / RUN_FILE)
             self.progress = checkpoints.load(self.accelerator, newest)
         if self.accelerator.is_main_process:
             self.config.save(self.output / RUN_FILE)
@@ -165,6 +159,8 @@ class TrainingRun:
         if self.progress.step == 0 and self._is_judged:
             self._evaluate()
         self.losses.train()
+        if self._compiles:
+            self._warm_up()
         with lost_workers_named():
             self._train()
         if not self._is_judged:
@@ -173,12 +169,12 @@ class TrainingRun:
         return self.progress
 
     def _announce(self) -> None:
-        counts, total, size = self.corpus.counts, self.pace.total, self.config.batch_size
+        counts, total = self.corpus.counts, self.pace.total
         left_out = [
             f"{count:,} {name}" for name, count in counts.items() if count and name not in ("pairs", "with links")
         ]
         kept_back = f", {len(self.steps.held_out):,} of them held out" if len(self.steps.held_out) else ""
-        batch = "1 pair" if size == 1 else f"{size} pairs"
+        batch = step_size(self.config)
         length = (
             f"{number_of(total, 'step')} of {batch}" if total else f"{self.config.minutes:g} minutes, {batch} a step"
         )
@@ -248,40 +244,51 @@ class TrainingRun:
         config, step = self.config, self.progress.step
         # Dropout depends on the step alone, so a resumed run repeats it.
         torch.manual_seed(hash((config.seed, step, self.accelerator.process_index)) & 0x7FFFFFFF)
-        for group in self.optimizer.param_groups:
-            group["lr"] = known(config.learning_rate) * self.pace.rate(step, seconds)
-        scales = self._scales(batches)
-        denoise = self.pace.share(step, seconds) >= known(config.guide.denoise_after)
+        for optimizer, rate in zip(self.optimizers, self._rates, strict=False):
+            for group in optimizer.param_groups:
+                group["lr"] = rate * self.pace.rate(step, seconds)
+        by, share = scales(batches, config, self._total), self.pace.share(step, seconds)
+        denoise = share >= known(config.guide.denoise_after)
+        masking = config.masking.strength(share)
         sums: dict[str, Tensor] = {}
         tokens = 0
         for number, batch in enumerate(batches):
             last = number == len(batches) - 1
             with contextlib.nullcontext() if last else self.accelerator.no_sync(self.losses):
-                moved = batch.mapped(lambda tensor: tensor.to(self.accelerator.device, non_blocking=True))
                 with self.accelerator.autocast():
-                    losses = self.losses(moved, denoise=denoise)
-                means = {name: loss * scales[name] for name, loss in losses.items()}
+                    losses = self.losses(self._here(batch), denoise=denoise, masking=masking)
+                means = {name: loss * by[name] for name, loss in losses.items()}
                 self.accelerator.backward(torch.stack(list(means.values())).sum() * self.accelerator.num_processes)
             for name, value in means.items():
                 sums[name] = sums.get(name, torch.zeros_like(value)) + value.detach()
             tokens += batch.tokens
-        self.accelerator.clip_grad_norm_(self.losses.parameters(), config.clip)
-        self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
+        # Muon takes no notice of how long gradients are.
+        clipped = [value for group in self.optimizers[0].param_groups for value in group["params"]]
+        self.accelerator.clip_grad_norm_(clipped, config.clip)
+        for optimizer in self.optimizers:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
         return sums, tokens
 
-    def _scales(self, batches: list[Batch]) -> dict[str, float]:
-        """By what each summed loss is multiplied: its weight over its units in the whole step of all processes."""
-        config = self.config
-        names = config.chosen_objectives
-        counts = [sum(OBJECTIVES[name].unit(batch, config) for batch in batches) for name in names]
-        if self.accelerator.num_processes > 1:  # alone there is nothing to wait for the device for
-            shared: Any = self.accelerator.reduce(torch.tensor(counts, device=self.accelerator.device), reduction="sum")
-            counts = shared.tolist()
-        return {
-            name: OBJECTIVES[name].scale(name, config) / max(1.0, count)
-            for name, count in zip(names, counts, strict=True)
-        }
+    def _total(self, counts: list[float]) -> list[float]:
+        """Sums over all processes."""
+        if self.accelerator.num_processes == 1:  # alone there is nothing to wait for the device for
+            return counts
+        shared: Any = self.accelerator.reduce(torch.tensor(counts, device=self.accelerator.device), reduction="sum")
+        found: list[float] = shared.tolist()
+        return found
+
+    def _warm_up(self) -> None:
+        """Read a step and forget it: encoders are compiled before the clock starts."""
+        for batch in self.steps[self.progress.step]:
+            with self.accelerator.autocast():
+                losses = self.losses(self._here(batch), masking=1.0)
+            self.accelerator.backward(torch.stack(list(losses.values())).sum())
+        for optimizer in self.optimizers:
+            optimizer.zero_grad(set_to_none=True)
+
+    def _here(self, batch: Batch) -> Batch:
+        return batch.mapped(lambda tensor: tensor.to(self.accelerator.device, non_blocking=True))
 
     def _report(self, totals: Totals, seconds: float) -> None:
         values = torch.stack(
@@ -291,7 +298,7 @@ class TrainingRun:
         *losses, tokens = summed.tolist()
         record = {"step": float(self.progress.step), "of": float(self.pace.total or 0)}
         record |= {name: loss / totals.steps for name, loss in zip(totals.losses, losses, strict=True)}
-        record |= {"tokens/s": tokens / seconds, "lr": self.optimizer.param_groups[0]["lr"]}
+        record |= {"tokens/s": tokens / seconds, "lr": self.optimizers[0].param_groups[0]["lr"]}
         record["seconds left"] = self.pace.left(self.progress.step) or 0.0
         self.metrics.write(record)
 

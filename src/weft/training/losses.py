@@ -115,10 +115,6 @@ class NullDirections(NamedTuple):
     source: Tensor
     target: Tensor
 
-    def some(self, chosen: Tensor) -> NullDirections:
-        """Those of some pairs, by their numbers."""
-        return NullDirections(*(part[chosen] for part in self))
-
     def between_words(self) -> Directions:
         """The probabilities themselves, without those of the null."""
         valid = self.source[:, :, None] & self.target[:, None, :]
@@ -148,39 +144,17 @@ def null_directions(
     return NullDirections(forward, backward, source, target)
 
 
-def cross_entropy(ours: NullDirections, forward: Tensor, backward: Tensor, weights: Tensor) -> Tensor:
-    """Cross entropy with somebody else's probabilities in both directions, summed over subwords of both sides.
+def cross_entropy(ours: NullDirections, forward: Tensor, backward: Tensor) -> Tensor:
+    """Cross entropy with somebody else's probabilities in both directions, summed over subwords of both sides: (b,).
 
     Args:
         ours: log probabilities that are trained.
         forward: theirs, shape (b, n, m + 1).
         backward: theirs, shape (b, n + 1, m).
-        weights: one weight a pair, shape (b,).
     """
     there = -(forward * ours.forward).sum(2).masked_fill(~ours.source, 0)
     back = -(backward * ours.backward).sum(1).masked_fill(~ours.target, 0)
-    return ((there.sum(1) + back.sum(1)) * weights).sum()
-
-
-def moved_probabilities(theirs: NullDirections, source_origin: Tensor, target_origin: Tensor) -> tuple[Tensor, Tensor]:
-    """What a teacher would say of a changed pair: words that stayed keep their links, all else goes to the null.
-
-    Args:
-        theirs: of the pair before the change.
-        source_origin: where each source subword stood before, shape (b, n); negative for words from elsewhere.
-        target_origin: where each target subword stood before, shape (b, m); negative for words from elsewhere.
-
-    Returns:
-        Probabilities forward (b, n, m + 1) and backward (b, n + 1, m).
-    """
-    stayed = (source_origin >= 0)[:, :, None] & (target_origin >= 0)[:, None, :]
-    pair = torch.arange(len(stayed), device=stayed.device)[:, None, None]
-    row, column = source_origin.clamp(min=0)[:, :, None], target_origin.clamp(min=0)[:, None, :]
-    forward, backward = (part.exp()[pair, row, column] * stayed for part in (theirs.forward, theirs.backward))
-    return (
-        torch.cat([forward, (1 - forward.sum(2, keepdim=True)).clamp(min=0)], dim=2),
-        torch.cat([backward, (1 - backward.sum(1, keepdim=True)).clamp(min=0)], dim=1),
-    )
+    return there.sum(1) + back.sum(1)
 
 
 class Asked(NamedTuple):
@@ -190,18 +164,18 @@ class Asked(NamedTuple):
     alone: Tensor
 
 
-def asked_of(sure: Tensor, possible: Tensor, real: Tensor, trusted: Tensor, *, axis: int) -> Asked:
+def asked_of(sure: Tensor, possible: Tensor, real: Tensor, complete: Tensor, *, axis: int) -> Asked:
     """What gold says about each subword of one side, shape (b, n) or (b, m).
 
     Args:
         sure: links that are asked for, shape (b, n, m).
         possible: links that may be there or not, shape (b, n, m).
         real: real subwords of this side.
-        trusted: pairs whose words without links have none, shape (b,).
+        complete: pairs whose words without links have none, shape (b,).
         axis: 2 for the source side, 1 for the target side.
     """
     linked = sure.any(axis)
-    return Asked(linked, real & ~linked & ~possible.any(axis) & trusted[:, None])
+    return Asked(linked, real & ~linked & ~possible.any(axis) & complete[:, None])
 
 
 def gold_links(
@@ -209,6 +183,7 @@ def gold_links(
     sure: Tensor,
     possible: Tensor,
     trusted: Tensor,
+    complete: Tensor,
     weights: Tensor,
     *,
     cross: float,
@@ -227,6 +202,7 @@ def gold_links(
         sure: links that are asked for, shape (b, n, m).
         possible: links that may be there or not, shape (b, n, m).
         trusted: pairs whose missing links mean something, shape (b,).
+        complete: pairs whose words without links have none, shape (b,).
         weights: one weight a pair, shape (b,).
         cross: weight of the cross entropy.
         stray: weight of links between subwords that gold does not link.
@@ -239,7 +215,7 @@ def gold_links(
         (logs.forward[:, :, :-1], logs.forward[:, :, -1], 2, logs.source),
         (logs.backward[:, :-1], logs.backward[:, -1], 1, logs.target),
     ):
-        linked, alone = asked_of(sure, possible, real, trusted, axis=axis)
+        linked, alone = asked_of(sure, possible, real, complete, axis=axis)
         found = (part.exp() * allowed).sum(axis)
         entropy = -(part * wanted).sum(axis) / wanted.sum(axis).clamp(min=1)
         losses = (1 - found + cross * entropy).masked_fill(~linked, 0)

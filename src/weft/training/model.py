@@ -18,8 +18,9 @@ from weft.models.resolve import resolve_model
 from weft.models.settings import ModelSettings
 from weft.models.unpack import torch_folder
 from weft.training.config import TrainingConfig
-from weft.training.flat import can_be_flat, flat_states
+from weft.training.flat import can_be_flat, flat_states, padded_states, places_of
 from weft.training.rows import Vocabulary
+from weft.training.segments import FlatRows
 
 HEADS_FILE = "heads.safetensors"
 # What configurations of different families call the share of activations that is dropped.
@@ -40,6 +41,12 @@ class TrainableEncoder(nn.Module):
             raise SettingError(f"there is no layer {layer}: the model has layers 0 (embeddings) to {self.n_layers}.")
         width: int = config.hidden_size
         self.own_head = None if _library_head(library) else _TiedHead(library.get_input_embeddings(), width)
+        self._compiled: Any = None
+        self._compiled_loss: Any = None
+        self._compiled_tokens = 0
+        self._room = int(getattr(config, "max_position_embeddings", 0))
+        # Such attention is for heads whose width is a multiple of eight.
+        self._heads_fit = width % (8 * int(getattr(config, "num_attention_heads", 1))) == 0
         self.psi = nn.Sequential(nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1)) if with_psi else None
 
     @property
@@ -47,6 +54,12 @@ class TrainableEncoder(nn.Module):
         """The encoder without heads; of a model with two halves, the encoding one."""
         library: Any = self.library
         return library.get_encoder() if library.config.is_encoder_decoder else library.base_model
+
+    @property
+    def layers(self) -> list[nn.Module]:
+        """The layers, wherever the library keeps them."""
+        stacks = (part for part in self.encoder.modules() if isinstance(part, nn.ModuleList))
+        return [layer for stack in stacks if len(stack) == self.n_layers for layer in stack]
 
     def pair_states(self, ids: Tensor, attention: Tensor, lengths: tuple[int, int]) -> tuple[Tensor, Tensor]:
         """States of the alignment layer for sources and for targets, shapes (b, n, d) and (b, m, d).
@@ -70,7 +83,7 @@ class TrainableEncoder(nn.Module):
     def states(self, ids: Tensor, attention: Tensor, positions: Tensor | None = None) -> Tensor:
         """Hidden states of the alignment layer, shape (r, l, d); layers above it are left out where possible."""
         if can_be_flat(self.encoder):
-            return flat_states(self.encoder, self.layer, **self._inputs(ids, attention, positions))
+            return padded_states(self.encoder, self.layer, **self._inputs(ids, attention, positions))
         cut = _single_stack(self.encoder, self.n_layers)
         if cut is None:
             given = self._inputs(ids, attention, positions)
@@ -86,9 +99,54 @@ class TrainableEncoder(nn.Module):
     def top_states(self, ids: Tensor, attention: Tensor, positions: Tensor | None = None) -> Tensor:
         """Hidden states of the last layer, shape (r, l, d)."""
         if can_be_flat(self.encoder):
-            return flat_states(self.encoder, self.n_layers, **self._inputs(ids, attention, positions))
+            return padded_states(self.encoder, self.n_layers, **self._inputs(ids, attention, positions))
         top: Tensor = self.encoder(**self._inputs(ids, attention, positions)).last_hidden_state
         return top
+
+    def flat_states(self, rows: FlatRows, ids: Tensor, *, top: bool = False) -> tuple[Tensor, Tensor]:
+        """States of rows laid flat, of the alignment layer and, with `top`, of the last; both of shape (tokens, d).
+
+        Args:
+            rows: what is read.
+            ids: its ids, which may have masks in them.
+            top: whether states of the last layer are wanted; the second result is the first otherwise.
+        """
+        if can_be_flat(self.encoder):
+            layers = self.layer, self.n_layers if top else self.layer
+            encode = self._compiled if len(ids) == self._compiled_tokens else flat_states
+            # Attention without padding is there for GPUs in half precision.
+            half = ids.is_cuda and torch.is_autocast_enabled("cuda")
+            longest = 2 * self._room if half and self._heads_fit else None
+            states: tuple[Tensor, Tensor] = encode(
+                self.encoder, layers, ids, rows.positions, rows.types, rows.ends, longest
+            )
+            return states
+        attention, places = places_of(rows.ends)
+        padded, positions = (
+            torch.zeros_like(attention, dtype=torch.long).index_put(places, part) for part in (ids, rows.positions)
+        )
+        lower = self.states(padded, attention, positions if self.joint else None)
+        upper = self.top_states(padded, attention, positions if self.joint else None) if top else lower
+        return lower[places], upper[places]
+
+    def compile_flat(self, tokens: int) -> None:
+        """Compile what reads flat rows of so many tokens; others are read as before."""
+        if can_be_flat(self.encoder) and self._heads_fit:
+            self._compiled, self._compiled_tokens = torch.compile(flat_states, dynamic=False), tokens
+            self._compiled_loss = torch.compile(self._masked_loss, dynamic=False)
+
+    def masked_loss(self, states: Tensor, labels: Tensor) -> Tensor:
+        """The summed loss of predicting what stood at some places; labels of -100 do not count.
+
+        Args:
+            states: of the last layer, shape (places, d).
+            labels: shape (places,).
+        """
+        loss: Tensor = (self._compiled_loss or self._masked_loss)(states, labels)
+        return loss
+
+    def _masked_loss(self, states: Tensor, labels: Tensor) -> Tensor:
+        return nn.functional.cross_entropy(self.predictions(states).float(), labels, reduction="sum")
 
     def _inputs(self, ids: Tensor, attention: Tensor, positions: Tensor | None) -> dict[str, Tensor]:
         given = {"input_ids": ids, "attention_mask": attention.long()}

@@ -6,7 +6,7 @@ is in it. Adding an objective is adding an entry, here or from outside: `OBJECTI
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,20 +15,17 @@ from torch import Tensor, nn
 
 from weft.training.batches import ALIGNED, MASKED_APART, MASKED_TOGETHER, PARALLEL, Batch, RowMaker
 from weft.training.config import TrainingConfig
+from weft.training.flat_batches import FLAT
+from weft.training.grids import link_matrices, moved
 from weft.training.losses import (
-    asked_of,
     consistency,
-    cross_entropy,
     gold_links,
     masked_language_model,
-    moved_probabilities,
     parallel_identification,
     self_training,
 )
 from weft.training.model import TrainableEncoder
 from weft.training.passes import Passes, denoised, guide_links
-from weft.training.through import THROUGH
-from weft.training.unrelated import UNRELATED
 
 
 def _pairs(batch: Batch, config: TrainingConfig) -> float:
@@ -89,61 +86,47 @@ def _parallel(passes: Passes) -> Tensor:
     return parallel_identification(passes.model.parallel_scores(states), rows.parallel)
 
 
-def _taught(batch: Batch, config: TrainingConfig) -> Tensor:
-    """Which pairs the teacher is asked about: where there is gold, gold has the word. Shape (b,)."""
-    rows = batch.part(ALIGNED)
-    return ~rows.given if "gold" in config.chosen_objectives else torch.ones_like(rows.given)
+def _flat_count(name: str) -> Callable[[Batch, TrainingConfig], float]:
+    return lambda batch, _: batch.part(FLAT).counts[name]
 
 
-def _teacher(passes: Passes) -> Tensor:
-    theirs = passes.taught
-    weights = passes.aligned.weights * _taught(passes.batch, passes.config)
-    return cross_entropy(passes.logs, theirs.forward.exp(), theirs.backward.exp(), weights)
+def _cross_entropy(column: int) -> Callable[[Passes], Tensor]:
+    """The cross entropy with the teacher's probabilities, of rows that have a weight in this column."""
+
+    def loss(passes: Passes) -> Tensor:
+        found = [(entropy * group.weights[:, column]).sum() for group, entropy in passes.flat.entropies]
+        return _total(found, passes)
+
+    return loss
 
 
-def _taught_subwords(batch: Batch, config: TrainingConfig) -> float:
-    rows, taught = batch.part(ALIGNED), _taught(batch, config)
-    return float(((rows.source_words >= 0).sum(1) + (rows.target_words >= 0).sum(1))[taught].sum())
-
-
-def _unrelated(passes: Passes) -> Tensor:
-    rows = passes.batch.part(UNRELATED)
-    expected = moved_probabilities(passes.taught.some(rows.chosen), rows.source_origin, rows.target_origin)
-    return cross_entropy(passes.unrelated, *expected, rows.weights)
-
-
-def _unrelated_subwords(batch: Batch, config: TrainingConfig) -> float:
-    rows = batch.part(UNRELATED)
-    lengths = (rows.source_origin > -2).sum(1) + (rows.target_origin > -2).sum(1)
-    return float((lengths * rows.weights).sum())
+def _total(losses: list[Tensor], passes: Passes) -> Tensor:
+    """Their sum; of no losses it is 0, and still hangs on the model, as several processes expect."""
+    return torch.stack(losses).sum() if losses else passes.flat.states.sum() * 0
 
 
 def _gold(passes: Passes) -> Tensor:
-    rows, settings, logs = passes.aligned, passes.config.gold, passes.logs
-    sure = rows.sure
-    if passes.denoise:
-        checked = denoised(sure, logs.between_words(), rows, passes.config.guide)
-        sure = torch.where((rows.given & ~rows.trusted)[:, None, None], checked, sure)
-    weights = rows.weights * rows.given
-    return gold_links(
-        logs,
-        sure,
-        rows.possible,
-        rows.trusted,
-        weights,
-        cross=settings.cross,
-        stray=settings.stray,
-        null=passes.config.null is not None,
-    )
+    config, flat = passes.config, passes.flat
+    losses = []
+    for group, logs, cells in flat.comparisons:
+        if group.links is None:
+            continue
+        links = moved(link_matrices(group.links), cells)
+        sure, possible = links == 2, links == 1
+        trusted, complete = group.trust.unbind(1)
+        if passes.denoise:
+            checked = denoised(sure, logs.between_words(), flat.words(group), config.guide)
+            sure = torch.where(trusted[:, None, None], sure, checked)
+        losses.append(gold_links(
+            logs, sure, possible, trusted, complete, group.weights[:, 2],
+            cross=config.gold.cross, stray=config.gold.stray, null=config.null is not None,
+        ))  # fmt: skip
+    return _total(losses, passes)
 
 
-def _gold_subwords(batch: Batch, config: TrainingConfig) -> float:
-    rows = batch.part(ALIGNED)
-    total = 0.0
-    for words, axis in ((rows.source_words, 2), (rows.target_words, 1)):
-        linked, alone = asked_of(rows.sure, rows.possible, words >= 0, rows.trusted, axis=axis)
-        total += float(linked.sum() + (alone.sum() if config.null is not None else 0))
-    return total
+def _masked_along(passes: Passes) -> Tensor:
+    loss = passes.flat.masked_words()
+    return _total([] if loss is None else [loss * passes.masking], passes)
 
 
 OBJECTIVES: dict[str, Objective] = {
@@ -159,33 +142,54 @@ OBJECTIVES: dict[str, Objective] = {
     ),
     "teacher": Objective(
         "to give the probabilities of a frozen teacher",
-        (ALIGNED,),
-        _teacher,
-        unit=_taught_subwords,
+        (FLAT,),
+        _cross_entropy(0),
+        unit=_flat_count("teacher"),
         needs=frozenset({"teacher"}),
     ),
     "unrelated": Objective(
         "to leave words unlinked that have no counterpart",
-        (ALIGNED, UNRELATED),
-        _unrelated,
-        unit=_unrelated_subwords,
+        (FLAT,),
+        _cross_entropy(1),
+        unit=_flat_count("unrelated"),
         needs=frozenset({"teacher"}),
     ),
-    "gold": Objective("to link what was given, and nothing else", (ALIGNED,), _gold, unit=_gold_subwords),
+    "gold": Objective("to link what was given, and nothing else", (FLAT,), _gold, unit=_flat_count("gold")),
+    "masked": Objective(
+        "to fill in masked subwords of the rows that alignments are learned from",
+        (FLAT,),
+        _masked_along,
+        unit=_flat_count("masked"),
+        needs=frozenset({"mask"}),
+    ),
 }
 
 
 def makers(config: TrainingConfig) -> list[RowMaker[Any]]:
     """What the objectives of a run look at, each kind once."""
-    found = {maker.name: maker for name in config.chosen_objectives for maker in OBJECTIVES[name].rows}
-    if needs(config, "teacher") and any(corpus.through for corpus in config.corpora):
-        found[THROUGH.name] = THROUGH
-    return list(found.values())
+    return list({maker.name: maker for name in config.chosen_objectives for maker in OBJECTIVES[name].rows}.values())
 
 
 def needs(config: TrainingConfig, what: str) -> bool:
     """Whether some objective of a run needs a mask token, a head, a teacher."""
     return any(what in OBJECTIVES[name].needs for name in config.chosen_objectives)
+
+
+def scales(
+    batches: Sequence[Batch], config: TrainingConfig, total: Callable[[list[float]], list[float]]
+) -> dict[str, float]:
+    """By what each summed loss is multiplied: its weight over its units in the whole step of all processes.
+
+    Args:
+        batches: those of this process.
+        config: the run.
+        total: sums numbers over all processes.
+    """
+    names = config.chosen_objectives
+    counts = total([sum(OBJECTIVES[name].unit(batch, config) for batch in batches) for name in names])
+    return {
+        name: OBJECTIVES[name].scale(name, config) / max(1.0, count) for name, count in zip(names, counts, strict=True)
+    }
 
 
 class Losses(nn.Module):
@@ -205,14 +209,27 @@ class Losses(nn.Module):
         self._special = special
         self._teacher = [teacher]  # in a list: it is not trained, moved or saved with this module
 
-    def forward(self, batch: Batch, *, denoise: bool = False) -> dict[str, Tensor]:
-        """The summed losses of one batch by objective; `denoise` checks given links against the model."""
-        return self.of(self.passes(batch, denoise=denoise))
+    def forward(self, batch: Batch, *, denoise: bool = False, masking: float = 0.0) -> dict[str, Tensor]:
+        """The summed losses of one batch by objective.
 
-    def passes(self, batch: Batch, *, denoise: bool = False) -> Passes:
+        Args:
+            batch: some pairs.
+            denoise: check given links against the model.
+            masking: how strongly words are masked where alignments are learned; 0 for not at all.
+        """
+        return self.of(self.passes(batch, denoise=denoise, masking=masking))
+
+    def passes(self, batch: Batch, *, denoise: bool = False, masking: float = 0.0) -> Passes:
         """What model and teacher make of a batch."""
-        teacher = self._teacher[0]
-        return Passes(self.model, batch, self._config, teacher=teacher, special=self._special, denoise=denoise)
+        return Passes(
+            self.model,
+            batch,
+            self._config,
+            teacher=self._teacher[0],
+            special=self._special,
+            denoise=denoise,
+            masking=masking,
+        )
 
     def of(self, passes: Passes) -> dict[str, Tensor]:
         """The summed losses of passes over a batch by objective."""

@@ -9,10 +9,10 @@ from torch import Tensor
 
 from weft.training.batches import ALIGNED, AlignedRows, Batch, Part, PredictedRows
 from weft.training.config import GuideConfig, TrainingConfig
-from weft.training.losses import Directions, NullDirections, directions, null_directions
+from weft.training.flat_batches import FLAT
+from weft.training.grids import FlatPasses
+from weft.training.losses import Directions, directions
 from weft.training.model import TrainableEncoder
-from weft.training.through import THROUGH, replaced
-from weft.training.unrelated import UNRELATED
 
 
 class Passes:
@@ -25,6 +25,7 @@ class Passes:
         batch: what it reads.
         config: the run.
         denoise: whether given links that are not gold are checked against the model by now.
+        masking: how strongly words are masked where alignments are learned, 0 if they are not.
     """
 
     def __init__(
@@ -36,8 +37,9 @@ class Passes:
         teacher: TrainableEncoder | None,
         special: tuple[int, int],
         denoise: bool,
+        masking: float,
     ) -> None:
-        self.model, self.batch, self.config, self.denoise = model, batch, config, denoise
+        self.model, self.batch, self.config, self.denoise, self.masking = model, batch, config, denoise, masking
         self._teacher, self._special = teacher, special
 
     @property
@@ -52,55 +54,23 @@ class Passes:
         return directions(*self.pair_states, source, target, alpha=self.config.extraction.exponent)
 
     @cached_property
-    def logs(self) -> NullDirections:
-        """Log probabilities of the pairs as they are, with a null."""
-        source, target = self.aligned.source_words >= 0, self.aligned.target_words >= 0
-        return null_directions(*self.pair_states, source, target, null=self.config.null)
-
-    @cached_property
-    def unrelated(self) -> NullDirections:
-        """The same of pairs that are no translations."""
-        rows = self.batch.part(UNRELATED)
-        source, target = rows.source_origin > -2, rows.target_origin > -2
-        return null_directions(*self.unrelated_states, source, target, null=self.config.null)
-
-    @cached_property
-    def taught(self) -> NullDirections:
-        """What the teacher says of the pairs as they are; of some by way of a third language."""
-        source, target = self.aligned.source_words >= 0, self.aligned.target_words >= 0
-        with torch.no_grad():
-            direct = null_directions(*self.taught_states, source, target, null=self.config.null)
-            return self._by_way_of_a_third(direct) if THROUGH.name in self.batch.parts else direct
-
-    def _by_way_of_a_third(self, direct: NullDirections) -> NullDirections:
-        rows = self.batch.part(THROUGH)
-        if not len(rows.chosen):
-            return direct
-        assert self._teacher is not None, "whoever is taught has a teacher"
-        source, target = rows.source >= 0, rows.target >= 0
-        states = self._states(self._teacher, rows, source, target)
-        halves = null_directions(*states, source, target, null=self.config.null)
-        return replaced(direct, halves, rows.chosen)
+    def flat(self) -> FlatPasses:
+        """The passes over rows that are laid flat."""
+        config = self.config
+        return FlatPasses(
+            self.model,
+            self._teacher,
+            self.batch.part(FLAT),
+            null=config.null,
+            through=config.through,
+            masking=self.masking if "masked" in config.chosen_objectives else 0.0,
+        )
 
     @cached_property
     def pair_states(self) -> tuple[Tensor, Tensor]:
         """The model's states of the pairs as they are, shapes (b, n, d) and (b, m, d)."""
         aligned = self.aligned
         return self._states(self.model, aligned, aligned.source_words, aligned.target_words)
-
-    @cached_property
-    def taught_states(self) -> tuple[Tensor, Tensor]:
-        """The teacher's states of the same."""
-        assert self._teacher is not None, "objectives that need a teacher say so"
-        aligned = self.aligned
-        with torch.no_grad():
-            return self._states(self._teacher, aligned, aligned.source_words, aligned.target_words)
-
-    @cached_property
-    def unrelated_states(self) -> tuple[Tensor, Tensor]:
-        """The model's states of pairs that are no translations."""
-        rows = self.batch.part(UNRELATED)
-        return self._states(self.model, rows, rows.source_origin, rows.target_origin)
 
     def _states(self, model: TrainableEncoder, rows: Part, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         # Special tokens stand before and after the subwords, in a row that may be as long as all of it.
@@ -124,25 +94,31 @@ def guide_links(
 
     Both are whole words: words that are linked are linked with all their subwords.
     """
-    own = between_words(torch.minimum(probabilities.forward, probabilities.backward) > threshold, rows)
+    words = rows.source_words, rows.target_words
+    own = between_words(torch.minimum(probabilities.forward, probabilities.backward) > threshold, words)
     given = rows.sure | rows.possible
     if denoise:
-        given = denoised(given, probabilities, rows, guide)
+        given = denoised(given, probabilities, words, guide)
     return torch.where(rows.given[:, None, None], given, own)
 
 
 @torch.no_grad()
-def denoised(given: Tensor, probabilities: Directions, rows: AlignedRows, guide: GuideConfig) -> Tensor:
+def denoised(given: Tensor, probabilities: Directions, words: tuple[Tensor, Tensor], guide: GuideConfig) -> Tensor:
     """Given links that one direction believes in, and those that both are sure of, shape (b, n, m)."""
     weakest = torch.minimum(probabilities.forward, probabilities.backward)
     strongest = torch.maximum(probabilities.forward, probabilities.backward)
-    kept = given & between_words(strongest > guide.denoise_keep, rows)
-    return kept | between_words(weakest > guide.denoise_add, rows)
+    kept = given & between_words(strongest > guide.denoise_keep, words)
+    return kept | between_words(weakest > guide.denoise_add, words)
 
 
-def between_words(links: Tensor, rows: AlignedRows) -> Tensor:
-    """Spread subword links over all subwords of the two words, shape (b, n, m) to (b, n, m)."""
-    source, target = (_same_word(words) for words in (rows.source_words, rows.target_words))
+def between_words(links: Tensor, words: tuple[Tensor, Tensor]) -> Tensor:
+    """Spread subword links over all subwords of the two words, shape (b, n, m) to (b, n, m).
+
+    Args:
+        links: between subwords.
+        words: the words of the subwords of both sides, (b, n) and (b, m), -1 for padding.
+    """
+    source, target = map(_same_word, words)
     spread: Tensor = source @ links.to(source.dtype) @ target
     return spread > 0
 

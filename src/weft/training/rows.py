@@ -15,7 +15,7 @@ import numpy.typing as npt
 from weft.arrays import BoolArray, IntArray
 from weft.encoding.batches import token_batches
 from weft.encoding.subwords import Tokenizer
-from weft.training.corpus import TrainingPair
+from weft.training.packed import TrainingPair
 
 # CUDA attention takes at most 65,535 rows, and a piece has up to two rows a pair.
 _MOST_PAIRS = 1 << 14
@@ -130,10 +130,15 @@ def padded_numbers(rows: Sequence[IntArray], *, fill: int = -1) -> IntArray:
     return result
 
 
-def pieces(pairs: Sequence[TrainingPair], numbers: Sequence[int], budget: int) -> list[list[int]]:
-    """Cut some of a batch's pairs into pieces whose longer sides stay under a token budget; like with like."""
-    lengths = [max(len(pairs[number].source_ids), len(pairs[number].target_ids)) for number in numbers]
-    batches = token_batches(lengths, budget)
+def pieces(lengths: IntArray, numbers: Sequence[int], budget: int) -> list[list[int]]:
+    """Cut some of a batch's pairs into pieces whose longer sides stay under a token budget; like with like.
+
+    Args:
+        lengths: subwords of both sides of all pairs, shape (pairs, 2).
+        numbers: the pairs that are cut into pieces.
+        budget: tokens.
+    """
+    batches = token_batches(lengths[np.asarray(numbers, dtype=np.int64)].max(axis=1, initial=0), budget)
     return [
         [numbers[k] for k in batch[first : first + _MOST_PAIRS]]
         for batch in batches

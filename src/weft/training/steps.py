@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from types import TracebackType
-from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -20,17 +22,27 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 from weft.arrays import IntArray
-from weft.errors import WeftError
-from weft.training.batches import Batch, Draws, Material, Part, RowMaker
+from weft.errors import SettingError, WeftError
+from weft.training.batches import Batch, Draws, Material
+from weft.training.changes import Drawn
 from weft.training.config import TrainingConfig, known
-from weft.training.corpus import TrainingPair, sampling_order
+from weft.training.flat_batches import FLAT, FlatMaker, objectives_with_flat_rows
 from weft.training.objectives import makers
+from weft.training.packed import PairsOf, Units
 from weft.training.rows import pieces
+from weft.training.sampling import RandomPairs, sampling_order
+from weft.training.segments import Sentences
 
 # Enough to see a difference, and quickly read.
 _MOST_HELD_OUT = 500
 _AT_ONCE = 64
 _ENDLESS = 1 << 40
+# Fewer than a pair has on average, so that enough are drawn to fill a step.
+_TOKENS_A_PAIR = 24
+_AHEAD = 3
+_MOST_SIDES = 8
+# Text may take so much of the room that a GPU has left.
+_TEXT_ON_DEVICE = 0.25
 _TOKENS_ON_GPU, _TOKENS_ON_CPU = 8192, 512
 
 
@@ -68,6 +80,34 @@ def tokens_at_once(config: TrainingConfig) -> int:
     return config.batch_tokens or (_TOKENS_ON_GPU if torch.cuda.is_available() else _TOKENS_ON_CPU)
 
 
+def material_of(material: Material, device: torch.device, *, joint: bool, processes: int) -> Material:
+    """The same with the text at hand for rows that are laid flat; what a GPU has room for is laid there.
+
+    Args:
+        material: what rows are made of.
+        device: where the model is.
+        joint: whether it reads both sentences of a pair together.
+        processes: how many there are; one alone has batches of a fixed size, where those are asked for.
+    """
+    config = material.config
+    flat = objectives_with_flat_rows(config)
+    if not flat:
+        return material
+    sentences = Sentences(material.corpus, material.tokenizer, joint=joint)
+    fits = device.type == "cuda" and sentences.bytes < _TEXT_ON_DEVICE * torch.cuda.mem_get_info(device)[0]
+    if fits and set(config.chosen_objectives) <= flat:  # other rows are made by processes that know no GPU
+        sentences.move(device)
+    fixed = config.step_tokens is not None and processes == 1
+    # A pair costs most if it stands beside another and a teacher reads both by way of a third language.
+    least = _MOST_SIDES * (material.longest + sentences.around)
+    if config.step_tokens is not None and min(step_sizes(config)) < least:
+        raise SettingError(
+            f"`step_tokens` and `teacher_tokens` must be at least {least:,} for sentences of up to {material.longest} "
+            f"subwords, got {min(step_sizes(config)):,}."
+        )
+    return replace(material, sentences=sentences, tokens=step_sizes(config) if fixed else None)
+
+
 class _Sampled(Dataset[list[Batch]]):
     """Batches of pairs, with what their objectives look at."""
 
@@ -77,27 +117,33 @@ class _Sampled(Dataset[list[Batch]]):
         self._budget = tokens_at_once(material.config)
         self._process, self._processes = process, processes
 
-    def batches(self, numbers: Sequence[int] | IntArray, seed: tuple[int, ...]) -> list[Batch]:
+    def batches(self, units: Units, seed: tuple[int, ...]) -> list[Batch]:
         """This process's share of some pairs."""
-        material = self._material
-        pairs = [material.corpus[int(number)] for number in numbers]
-        draws = {
+        pairs = PairsOf(self._material.corpus, units)
+        draws = self._draws(pairs, seed)
+        own = list(range(len(pairs)))[self._process :: self._processes]
+        return [self._batch(pairs, draws, chosen) for chosen in pieces(pairs.lengths, own, self._budget)]
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether all rows are laid flat."""
+        return all(maker.name == FLAT.name for maker in self._makers)
+
+    def _draws(self, pairs: PairsOf, seed: tuple[int, ...]) -> dict[str, Draws]:
+        return {
             # Each kind of rows has numbers of its own: another objective beside it changes none of them.
-            maker.name: maker.draw(np.random.default_rng((*seed, crc32(maker.name.encode()))), pairs, material)
+            maker.name: maker.draw(np.random.default_rng((*seed, crc32(maker.name.encode()))), pairs, self._material)
             for maker in self._makers
         }
-        own = list(range(len(pairs)))[self._process :: self._processes]
-        return [self._batch(pairs, draws, chosen) for chosen in pieces(pairs, own, self._budget)]
 
-    def _batch(self, pairs: Sequence[TrainingPair], draws: dict[str, Draws], chosen: list[int]) -> Batch:
-        some = [pairs[number] for number in chosen]
-        return Batch(len(some), {maker.name: self._part(maker, some, draws, chosen) for maker in self._makers})
-
-    def _part(
-        self, maker: RowMaker[Any], pairs: list[TrainingPair], draws: dict[str, Draws], chosen: list[int]
-    ) -> Part:
-        made: Part = maker.make(pairs, tuple(drawn[chosen] for drawn in draws[maker.name]), self._material)
-        return made
+    def _batch(self, pairs: PairsOf, draws: dict[str, Draws], chosen: Sequence[int] | IntArray) -> Batch:
+        which = np.asarray(chosen, dtype=np.int64)
+        some = pairs.some(which)
+        parts = {
+            maker.name: maker.make(some, tuple(drawn[which] for drawn in draws[maker.name]), self._material)
+            for maker in self._makers
+        }
+        return Batch(len(some), parts)
 
 
 class Steps(_Sampled):
@@ -106,15 +152,15 @@ class Steps(_Sampled):
     def __init__(self, material: Material, *, process: int = 0, processes: int = 1) -> None:
         super().__init__(material, process=process, processes=processes)
         config, corpus = material.config, material.corpus
-        found = np.bincount(corpus.arrays["corpus"].astype(np.int64), minlength=len(config.corpora))
-        self._sizes = [int(size) for size in found]
         self.held_out = held_out(len(corpus), config)
         self._epoch, self._order = -1, np.zeros(0, dtype=np.int64)
-        self.schedule = Schedule.of(len(self._order_of(0)), config, processes=processes)
+        self._drawn = None if config.step_tokens is None else RandomPairs(corpus, config)
+        per_epoch = len(self._order_of(0)) if self._drawn is None else len(corpus)
+        self.schedule = Schedule.of(per_epoch, config, processes=processes)
 
     def _order_of(self, epoch: int) -> IntArray:
         if epoch != self._epoch:
-            order = sampling_order(self._sizes, self._material.config, epoch=epoch)
+            order = sampling_order(self._material.corpus.pools, self._material.config, epoch=epoch)
             self._order = order[~np.isin(order, self.held_out)] if len(self.held_out) else order
             self._epoch = epoch
         return self._order
@@ -123,15 +169,31 @@ class Steps(_Sampled):
         return self.schedule.total_steps or _ENDLESS
 
     def __getitem__(self, step: int) -> list[Batch]:
+        seed = self._material.config.seed, step, 1
+        if self._drawn is not None:
+            return self._filled(self._drawn, seed)
         epoch, part = self.schedule.place(step)
-        return self.batches(self._order_of(epoch)[part], (self._material.config.seed, step, 1))
+        return self.batches(self._material.corpus.units(self._order_of(epoch)[part]), seed)
+
+    def _filled(self, drawn: RandomPairs, seed: tuple[int, ...]) -> list[Batch]:
+        """Pairs at random, as many as fill a step."""
+        tokens = step_sizes(self._material.config)
+        units = drawn.draw(np.random.default_rng(seed), max(1, tokens[0] // _TOKENS_A_PAIR))
+        units = units[~np.isin(units.pair, self.held_out)] if len(self.held_out) else units
+        pairs = PairsOf(self._material.corpus, units)
+        draws = self._draws(pairs, seed)
+        flat = FlatMaker(self._material)
+        count = flat.fitting(units, Drawn(*draws[FLAT.name]), tokens)
+        return [self._batch(pairs, draws, np.arange(count)[self._process :: self._processes])]
 
 
 class HeldOut(_Sampled):
     """Pairs that are kept back, the same ones with the same masks whenever they are looked at."""
 
     def __init__(self, material: Material, numbers: IntArray, *, process: int = 0, processes: int = 1) -> None:
-        super().__init__(material, process=process, processes=processes)
+        # Each pair stands alone in its row, and batches are of any size.
+        alone = replace(material.config, changes=replace(material.config.changes, double=0.0))
+        super().__init__(replace(material, config=alone, tokens=None), process=process, processes=processes)
         self._numbers = numbers
 
     def __len__(self) -> int:
@@ -142,7 +204,20 @@ class HeldOut(_Sampled):
 
     def __getitem__(self, part: int) -> list[Batch]:
         chosen = self._numbers[part * _AT_ONCE : (part + 1) * _AT_ONCE]
-        return self.batches(chosen, (self._material.config.seed, part, 2))
+        return self.batches(self._material.corpus.units(chosen), (self._material.config.seed, part, 2))
+
+
+def compiles(config: TrainingConfig, device: torch.device, processes: int) -> bool:
+    """Whether encoders are compiled: asked for, or where all batches have one size and attention has no padding."""
+    if config.compile is not None:
+        return config.compile
+    return device.type == "cuda" and config.precision != "no" and config.step_tokens is not None and processes == 1
+
+
+def step_sizes(config: TrainingConfig) -> tuple[int, int]:
+    """Tokens of a step that is filled, for the model and for the teacher."""
+    tokens = known(config.step_tokens)
+    return tokens, config.teacher_tokens or tokens
 
 
 def held_out(pairs: int, config: TrainingConfig) -> IntArray:
@@ -153,7 +228,9 @@ def held_out(pairs: int, config: TrainingConfig) -> IntArray:
 
 
 def ahead(steps: Steps, first: int, *, workers: int, pinned: bool) -> Iterator[list[Batch]]:
-    """The steps from `first` on, made by other processes while earlier ones are trained on.
+    """The steps from `first` on, made while earlier ones are trained on: by a thread, or by other processes.
+
+    Rows that are laid flat are made by few calls of large arrays, where the text lies; all others by Python.
 
     Args:
         steps: the run's.
@@ -161,6 +238,9 @@ def ahead(steps: Steps, first: int, *, workers: int, pinned: bool) -> Iterator[l
         workers: how many processes; 0 makes each step when it is wanted.
         pinned: whether they go to a GPU.
     """
+    if steps.is_flat and workers:
+        yield from _by_a_thread(steps, first)
+        return
     loader: DataLoader[list[Batch]] = DataLoader(
         steps,
         batch_size=None,
@@ -173,6 +253,18 @@ def ahead(steps: Steps, first: int, *, workers: int, pinned: bool) -> Iterator[l
         yield from loader
     except (ConnectionError, EOFError, FileNotFoundError) as error:  # it died while a batch was being fetched from it
         raise _lost_worker() from error
+
+
+def _by_a_thread(steps: Steps, first: int) -> Iterator[list[Batch]]:
+    numbers = iter(range(first, len(steps)))
+    thread = ThreadPoolExecutor(1, thread_name_prefix="batches")
+    try:
+        waiting = deque(thread.submit(steps.__getitem__, number) for number in islice(numbers, _AHEAD))
+        while waiting:
+            yield waiting.popleft().result()
+            waiting.extend(thread.submit(steps.__getitem__, number) for number in islice(numbers, 1))
+    finally:
+        thread.shutdown(wait=False, cancel_futures=True)
 
 
 @contextmanager

@@ -1,52 +1,55 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from weft.training.agreement import agreement, has_little_to_learn, link_counts
-from weft.training.batches import ALIGNED, AlignedRows, Batch
 from weft.training.config import CorpusConfig, GuideConfig, TrainingConfig
-from weft.training.unrelated import UNRELATED, UnrelatedRows
+from weft.training.flat_batches import DIRECT, Grid, Group
+from weft.training.grids import Cells, Comparison
+from weft.training.losses import NullDirections
 
 CONFIG = TrainingConfig("out", (CorpusConfig("text"),), method="softmax", guide=GuideConfig(threshold=0.5), null=5.0)
 
 
-class Seen:
-    """Two pairs of two subwords with states that are given, and both once more with a side exchanged."""
+def seen(ours, theirs, unrelated):
+    """Two pairs of two subwords with states that are given, and both once more with strangers on their second side."""
+    rows = Grid(torch.tensor([[4 * k, 4 * k + 2, 2, 2] for k in range(4)]), (2, 2))
+    asked = Grid(rows.sides[:2], (2, 2))
+    weights = torch.tensor([[1.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0]])
+    logs = NullDirections(*torch.zeros(2, 4, 3, 3), *torch.ones(2, 4, 2, dtype=torch.bool))
+    places = torch.tensor([[0, 1]] * 4)
+    valid = torch.tensor([True, True, False, False])[:, None, None].expand(4, 2, 2)
+    cells = Cells(torch.tensor([[0, 0], [1, 1], [0, 0], [0, 0]]), places, places, valid)
+    group = Group(DIRECT, rows, torch.arange(3), asked, None, None, weights, weights > 2)
+    passes = SimpleNamespace(
+        states=torch.cat([flat(ours), flat(unrelated)]),
+        taught_states=flat(theirs),
+        comparisons=[Comparison(group, logs, cells)],
+    )
+    return link_counts(passes, CONFIG.extraction)
 
-    config = CONFIG
 
-    def __init__(self, ours, theirs, unrelated, weights):
-        ids, words = torch.zeros(4, 4), torch.tensor([[0, 1], [0, 1]])
-        nothing, ones = torch.zeros(2, 2, 2, dtype=torch.bool), torch.ones(2)
-        self.aligned = AlignedRows(ids, ids, words, words, nothing, nothing, ones > 2, ones > 2, ones)
-        elsewhere = torch.full((2, 2), -1)
-        changed = UnrelatedRows(ids, ids, words, elsewhere, torch.arange(2), torch.tensor(weights))
-        self.batch = Batch(2, {ALIGNED.name: self.aligned, UNRELATED.name: changed})
-        self.pair_states, self.taught_states, self.unrelated_states = ours, theirs, unrelated
-
-
-def states(*targets):
+def flat(targets):
     """Sources that are (10, 0) and (0, 10), and targets of each pair that point to one of them, or to neither."""
     axes = {"x": [1.0, 0.0], "y": [0.0, 1.0], "-": [0.0, 0.0]}
-    source = torch.tensor([[[10.0, 0.0], [0.0, 10.0]]]).repeat(len(targets), 1, 1)
-    return source, torch.tensor([[axes[letter] for letter in target] for target in targets])
+    return torch.tensor([state for target in targets
+                         for state in ([10.0, 0.0], [0.0, 10.0], *(axes[letter] for letter in target))])  # fmt: skip
 
 
 def test_links_that_stayed_and_links_between_unrelated_words():
-    seen = Seen(states("xy", "x-"), states("xy", "xy"), states("x-", "--"), [1.0, 1.0])
-    found = agreement(link_counts(seen))
+    found = agreement(seen(("xy", "x-"), ("xy", "xy"), ("x-", "--")))
     # the model has three links, the teacher four, and three are the same
     assert found["links kept"] == pytest.approx(100 * 2 * 3 / (3 + 4))
     # one link between two of eight subwords
     assert found["unrelated linked"] == pytest.approx(100 * 2 / 8)
 
 
-def test_rows_without_weight_do_not_count():
-    counts = link_counts(Seen(states("xy", "xy"), states("xy", "xy"), states("xy", "--"), [0.0, 0.0]))
-    assert agreement(counts) == {"links kept": 100.0}
+def test_without_anything_to_count_nothing_is_said():
+    assert agreement(torch.zeros(5)) == {}
 
 
 @pytest.mark.parametrize(

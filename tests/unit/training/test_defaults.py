@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from weft.errors import SettingError
 from weft.training.config import CorpusConfig, TrainingConfig
-from weft.training.defaults import epochs_by_size
+from weft.training.defaults import epochs_by_size, expanded, prefixes, settled
 
 CORPORA = (CorpusConfig("text"),)
 
@@ -17,3 +18,27 @@ def test_small_texts_of_a_new_language_are_seen_more_often(pairs, rounds):
 def test_a_length_that_was_given_stays(given):
     config = TrainingConfig("out", CORPORA, **given)
     assert epochs_by_size(config, 100) == config
+
+
+def test_a_pattern_is_one_corpus_a_file_with_a_share_together(tmp_path):
+    for name in ("de", "fr"):
+        (tmp_path / f"{name}.tsv").write_text("a\tb\n")
+        (tmp_path / f"{name}.src").write_text("a\n")
+    links = str(tmp_path / "*.links")
+    found = expanded(CorpusConfig(str(tmp_path / "*.tsv"), links=links, share=0.5))
+    assert [corpus.path for corpus in found] == [str(tmp_path / f"{name}.tsv") for name in ("de", "fr")]
+    assert [corpus.links for corpus in found] == [str(tmp_path / f"{name}.links") for name in ("de", "fr")]
+    assert {corpus.group for corpus in found} == {str(tmp_path / "*.tsv")}
+    assert prefixes(str(tmp_path / "*")) == [str(tmp_path / name) for name in ("de", "fr")]
+    with pytest.raises(SettingError, match=r"no file is called .*\*\.txt"):
+        expanded(CorpusConfig(str(tmp_path / "*.txt")))
+    with pytest.raises(SettingError, match=r"no file is called .*test\*\.src"):
+        prefixes(str(tmp_path / "test*"))
+
+
+def test_steps_of_tokens_need_rows_that_are_laid_flat():
+    config = TrainingConfig("o", (CorpusConfig("x"),), model="apart", step_tokens=1000, max_steps=1)
+    with pytest.raises(
+        SettingError, match="`step_tokens` needs one of the objectives gold, masked, teacher, unrelated"
+    ):
+        settled(config)

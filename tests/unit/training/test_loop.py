@@ -146,11 +146,18 @@ def read_run(path):
     return TrainingConfig.from_record(json.loads(path.read_text()))
 
 
-def test_a_killed_run_goes_on_bit_for_bit(toy, tmp_path, one_thread):
-    objectives = ["mlm", "tlm", "so", "psi", "co", "teacher", "unrelated"]
-    write_run(toy, tmp_path / "whole", tmp_path / "whole.json", objectives=objectives)
+ALL_KINDS = {"objectives": ["mlm", "tlm", "so", "psi", "co", "teacher", "unrelated"]}
+FILLED = {
+    "objectives": ["teacher", "unrelated", "masked", "psi"], "step_tokens": 600, "teacher_tokens": 900,
+    "matrix_learning_rate": 1e-3, "changes": {"double": 0.1}, "masking": {"until": 0.8, "halved_after": 0.4},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("changes", [ALL_KINDS, FILLED], ids=["epochs", "filled"])
+def test_a_killed_run_goes_on_bit_for_bit(toy, tmp_path, one_thread, changes):
+    write_run(toy, tmp_path / "whole", tmp_path / "whole.json", **changes)
     train(read_run(tmp_path / "whole.json"))
-    command = write_run(toy, tmp_path / "killed", tmp_path / "killed.json", objectives=objectives)
+    command = write_run(toy, tmp_path / "killed", tmp_path / "killed.json", **changes)
     running = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     checkpoints = tmp_path / "killed" / "checkpoints"
     deadline = time.monotonic() + 400
@@ -179,9 +186,18 @@ def test_a_killed_run_goes_on_bit_for_bit(toy, tmp_path, one_thread):
         train(dataclasses.replace(config, seed=9, batch_size=5), resume=True)
 
 
+def test_what_is_read_before_the_clock_starts_changes_nothing(toy, tmp_path, one_thread):
+    """Encoders are compiled on a step that is then forgotten."""
+    for name, compiled in (("plain", False), ("compiled", True)):
+        options = {**FILLED, "compile": compiled, "max_steps": 3, "dev": [], "held_out": 0.0}
+        train(config_of(toy, tmp_path / name, **options))
+    first, second = (load_file(tmp_path / name / "model.safetensors") for name in ("plain", "compiled"))
+    assert all(torch.equal(first[key], second[key]) for key in first)
+
+
 def test_two_processes_learn_what_one_does(toy, tmp_path, one_thread):
     curves = []
-    names = ["mlm", "tlm", "so", "co"]
+    names = ["mlm", "tlm", "so", "co", "teacher", "unrelated", "masked"]
     for processes in (1, 2):
         output = tmp_path / f"of{processes}"
         command = write_run(toy, output, tmp_path / "run.json", model=str(no_dropout(toy)), objectives=names)

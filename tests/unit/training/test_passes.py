@@ -44,4 +44,4 @@ def test_links_spread_over_whole_words():
     rows = aligned(torch.tensor([[0, 0, 1, -1]]), torch.tensor([[0, 1, 1]]), links, torch.tensor([True]))
     links[0, 1, 2] = True
     expected = [[False, True, True], [False, True, True], [False] * 3, [False] * 3]
-    assert between_words(links, rows)[0].tolist() == expected
+    assert between_words(links, (rows.source_words, rows.target_words))[0].tolist() == expected

@@ -8,13 +8,14 @@ import torch
 
 from models import word_piece_tokenizer
 from weft.encoding.subwords import FastTokenizer
+from weft.errors import SettingError
 from weft.training.batches import ALIGNED, MASKED_APART, MASKED_TOGETHER, PARALLEL, Material
 from weft.training.config import CorpusConfig, TrainingConfig
-from weft.training.corpus import Packing, pack
+from weft.training.flat_batches import FLAT
 from weft.training.objectives import OBJECTIVES
+from weft.training.packing import Packing, pack
 from weft.training.rows import Vocabulary
-from weft.training.steps import HeldOut, Schedule, Steps
-from weft.training.unrelated import UNRELATED
+from weft.training.steps import HeldOut, Schedule, Steps, material_of
 
 LIBRARY = word_piece_tokenizer()
 TOKENIZER = FastTokenizer(LIBRARY)
@@ -34,15 +35,26 @@ def corpus(tmp_path_factory):
 def steps_of(corpus, **options):
     packed, source = corpus
     processes = {name: options.pop(name) for name in ("process", "processes") if name in options}
-    config = TrainingConfig("out", (source,), objectives=tuple(OBJECTIVES), batch_size=8, **options)
-    return Steps(Material(packed, config, TOKENIZER, VOCABULARY, longest=60), **processes)
+    chosen = {"objectives": tuple(OBJECTIVES), "batch_size": 8, "null": 1.0, **options}
+    config = TrainingConfig("out", (source,), **chosen)
+    material = Material(packed, config, TOKENIZER, VOCABULARY, longest=60)
+    count = processes.get("processes", 1)
+    return Steps(material_of(material, torch.device("cpu"), joint=True, processes=count), **processes)
 
 
 def rows_of(batches, maker):
-    """The rows that count; a batch without a changed pair has two that do not."""
-    parts = [batch.part(maker) for batch in batches]
-    parts = [part for part in parts if maker is not UNRELATED or part.weights.all()]
-    return sorted(tuple(row[row != 0].tolist()) for part in parts for row in part.ids)
+    return sorted(tuple(row[row != 0].tolist()) for batch in batches for row in batch.part(maker).ids)
+
+
+def flat_rows(batches):
+    """Rows that are laid flat as the model reads them, with masks, and those that its teacher reads."""
+    found = []
+    for part in (batch.part(FLAT) for batch in batches):
+        ids = part.masks.masked(part.student.ids, 1.0)[0]
+        for reader, tokens in [(part.student, ids), *([(part.teacher, part.teacher.ids)] if part.teacher else [])]:
+            sizes = reader.ends.diff()
+            found += [tuple(row.tolist()) for row in tokens[: reader.size].split(sizes[sizes > 0].tolist())]
+    return sorted(found)
 
 
 def test_a_step_depends_on_seed_and_step_alone(corpus):
@@ -50,10 +62,12 @@ def test_a_step_depends_on_seed_and_step_alone(corpus):
     _ = again[5]
     [one], [other] = first[3], again[3]
     for name, part in one.parts.items():
-        for field in dataclasses.fields(part):
+        for field in dataclasses.fields(part) if name != FLAT.name else ():
             assert torch.equal(getattr(part, field.name), getattr(other.parts[name], field.name))
-    for maker in (MASKED_APART, UNRELATED):
-        assert not torch.equal(one.part(maker).ids, steps_of(corpus, seed=7)[3][0].part(maker).ids)
+    assert flat_rows([one]) == flat_rows([other])
+    different = steps_of(corpus, seed=7)[3]
+    assert not torch.equal(one.part(MASKED_APART).ids, different[0].part(MASKED_APART).ids)
+    assert flat_rows([one]) != flat_rows(different)
 
 
 def test_processes_and_pieces_share_the_same_batch(corpus):
@@ -62,9 +76,41 @@ def test_processes_and_pieces_share_the_same_batch(corpus):
     halves = [batch for k in (0, 1) for batch in steps_of(corpus, process=k, processes=2)[2]]
     small = steps_of(corpus, batch_tokens=40)[2]
     assert len(small) > 2
-    for maker in (ALIGNED, MASKED_APART, MASKED_TOGETHER, PARALLEL, UNRELATED):
+    for maker in (ALIGNED, MASKED_APART, MASKED_TOGETHER, PARALLEL):
         assert rows_of(halves, maker) == rows_of(small, maker) == rows_of(whole, maker)
+    assert flat_rows(halves) == flat_rows(small) == flat_rows(whole)
+    for name in ("teacher", "unrelated", "gold", "masked"):
+        counts = [sum(batch.part(FLAT).counts[name] for batch in some) for some in (halves, small, whole)]
+        assert counts == [counts[0]] * 3
+        assert counts[0] > 0
     assert sum(batch.pairs for batch in halves) == 8
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_steps_are_filled_with_pairs_at_random(corpus, processes):
+    options = {
+        "step_tokens": 700,
+        "max_steps": 9,
+        "objectives": ("teacher", "unrelated", "masked"),
+        "processes": processes,
+    }
+    shares = [steps_of(corpus, **options, process=process) for process in range(processes)]
+    for step in range(4):
+        parts = [batch.part(FLAT) for steps in shares for batch in steps[step]]
+        again = [batch.part(FLAT) for steps in shares for batch in steps[step]]
+        assert [part.student.ids.tolist() for part in parts] == [part.student.ids.tolist() for part in again]
+        assert 500 < sum(part.student.size for part in parts) <= 700
+        assert sum(part.teacher.size for part in parts) <= 700
+        if processes == 1:  # one size for all, so that the encoder can be compiled
+            assert len(parts[0].student.ids) == len(parts[0].teacher.ids) == 700
+            assert len(parts[0].student.ends) == len(parts[0].teacher.ends) == 71
+    other = steps_of(corpus, **{**options, "processes": 1})[5][0].part(FLAT)
+    assert other.student.ids.tolist() != parts[0].student.ids.tolist()
+
+
+def test_a_step_has_room_for_any_pair(corpus):
+    with pytest.raises(SettingError, match="`step_tokens` and `teacher_tokens` must be at least 496 for sentences"):
+        steps_of(corpus, step_tokens=400, max_steps=1, objectives=("teacher",))
 
 
 def test_given_links_cover_all_subwords_of_their_words(corpus):

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from models import word_piece_tokenizer
 from weft.encoding.subwords import FastTokenizer
 from weft.errors import FormatError, LineCountError, WeftError
-from weft.training.config import CorpusConfig, TrainingConfig
-from weft.training.corpus import Packing, pack, sampling_order
+from weft.training.config import CorpusConfig
+from weft.training.packing import Packing, pack
 
 TOKENIZER = FastTokenizer(word_piece_tokenizer())
 
@@ -87,23 +86,3 @@ def test_a_packed_corpus_is_not_packed_again(packed, tmp_path):
     corpus = CorpusConfig(str(tmp_path / "no longer there"))
     again = pack([corpus], Packing(TOKENIZER, 50, (), "error", True), tmp_path / "packed0")
     assert len(again) == 1
-
-
-def sampling(*limits, **options):
-    return TrainingConfig("o", tuple(CorpusConfig("x", limit=limit) for limit in limits), seed=1, **options)
-
-
-def test_an_epoch_takes_every_pair_once_in_an_order_of_its_own():
-    orders = [sampling_order([10, 5], sampling(None, None), epoch=epoch) for epoch in (0, 1, 0)]
-    assert sorted(orders[0].tolist()) == sorted(orders[1].tolist()) == list(range(15))
-    assert orders[0].tolist() != orders[1].tolist()
-    assert orders[0].tolist() == orders[2].tolist()
-
-
-def test_limits_and_temperatures():
-    limited = sampling_order([100, 20], sampling(10, None), epoch=0)
-    assert (np.sum(limited < 100), np.sum(limited >= 100)) == (10, 20)
-    warm = sampling_order([900, 100], sampling(None, None, temperature=2), epoch=0)
-    assert len(warm) == 1000
-    assert np.sum(warm >= 900) == 250  # 10 / (30 + 10) of 1000, so pairs of the small corpus come again
-    assert set(warm[warm >= 900].tolist()) == set(range(900, 1000))

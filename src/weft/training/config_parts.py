@@ -1,0 +1,189 @@
+"""The parts of a run's settings: corpora, the guide, gold, changed rows, masks; and how numbers are checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from math import isfinite
+
+from weft.errors import SettingError
+from weft.text.fields import PairFields
+from weft.text.pairs import PairFormat
+
+Range = tuple[Callable[[float], bool], str]
+POSITIVE: Range = (lambda value: value > 0, "above 0")
+NOT_NEGATIVE: Range = (lambda value: value >= 0, "at least 0")
+ONE_OR_MORE: Range = (lambda value: value >= 1, "at least 1")
+UNDER_ONE: Range = (lambda value: 0 <= value < 1, "at least 0 and under 1")
+SHARE: Range = (lambda value: 0 <= value <= 1, "between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusConfig:
+    """One source of sentence pairs."""
+
+    path: str
+    """Pairs in any format, or the source side if `target` is given."""
+    target: str | None = None
+    """The target side of two parallel files."""
+    links: str | None = None
+    """Gold or silver links line by line; an empty line means that none are given for it. `eflomal` has them made by
+    a statistical aligner."""
+    through: str | None = None
+    """The same sentences in a third language, line by line: a teacher is asked about both sides with these. A blank
+    line means that there is none."""
+    silver: bool = False
+    """Whether the links are an aligner's: `gold` then learns nothing from links that are missing."""
+    weight: float = 1.0
+    """How much a pair of this source counts in all that is learned from links or probabilities."""
+    limit: int | None = None
+    """At most so many pairs, drawn at random."""
+    repeat: float | None = None
+    """How often each pair is seen in an epoch; 8 times for gold links that the objective `gold` learns from."""
+    raw: bool = False
+    """The text is not split into words yet."""
+    source_language: str | None = None
+    """Of raw text: its code, as de or ja."""
+    target_language: str | None = None
+    through_language: str | None = None
+    input_format: str = "auto"
+    """How a line holds its pair: `auto`, `bars`, `tsv` or `jsonl`."""
+    source_field: str | None = None
+    """Of JSONL: the field with the source sentence."""
+    target_field: str | None = None
+    columns: str | None = None
+    """Of TSV: the names of the columns, as in id,source,target."""
+    unlinked: bool = True
+    """Whether words without a link are known to have none, where the links are gold."""
+    hub: str | None = None
+    """Of multi-parallel text, a folder with LANG.txt for each language, whose lines belong together: the language that
+    all others are paired with, as en."""
+    others: bool = False
+    """Take pairs of two other languages from such text instead; a teacher is asked about both with the hub's."""
+    languages: tuple[str, ...] = ()
+    """Take only these languages from such text, besides the hub."""
+    share: float | None = None
+    """How much of a run with `step_tokens` comes from here; languages or files within it by size^(1/temperature)."""
+    group: str | None = None
+    """Corpora of one group have their share together."""
+
+    def __post_init__(self) -> None:
+        ranges = {"weight": NOT_NEGATIVE, "limit": ONE_OR_MORE, "repeat": POSITIVE, "share": POSITIVE}
+        check_ranges(self, ranges)
+        check(self.hub is not None or not self.others, "others", "needs a `hub`")
+        check(self.hub is not None or not self.languages, "languages", "needs a `hub`")
+        given = self.target or self.links or self.through
+        check(self.hub is None or not given, "hub", "is for a folder alone, without `target`, `links` and `through`")
+        check_choice(self, "input_format", tuple(PairFormat))
+        PairFields.of(self.source_field, self.target_field, self.columns)  # names that make no sense are known at once
+        languages = self.source_language or self.target_language or self.through_language
+        check(self.raw or not languages, "source_language", "and `target_language` need `raw`")
+
+
+@dataclass(frozen=True, slots=True)
+class GuideConfig:
+    """Where the links of SO come from when none are given, and how far given links are trusted."""
+
+    threshold: float | None = None
+    """The model links what both directions give more than this; the base model's own or the method's if not given."""
+    strict: float = 0.0
+    """A stricter threshold for self-training: links below it are not learned from. 0 is the paper."""
+    denoise_after: float | None = None
+    """From this share of the run on, given links that are not gold are checked against the model; 1, which is never,
+    or 0.5 for a new language."""
+    denoise_keep: float = 0.05
+    """A given link stays only if one direction gives it more than this."""
+    denoise_add: float = 0.5
+    """A link is added to given ones if both directions give it more than this."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self, {item.name: SHARE for item in fields(self)})
+
+
+@dataclass(frozen=True, slots=True)
+class GoldConfig:
+    """What the objective `gold` weighs beside giving linked words all the probability."""
+
+    cross: float = 0.5
+    """The cross entropy with each link, and with the null for words without links."""
+    stray: float = 2.0
+    """Pairs of subwords that are not linked and find each other."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self, {item.name: NOT_NEGATIVE for item in fields(self)})
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesConfig:
+    """What rows are made of pairs besides the pairs themselves. The first three are kinds of `changed` rows."""
+
+    unrelated: float = 0.5
+    """Share of the changed rows in which one side is another pair's."""
+    added: float = 0.25
+    """Share of those in which one side has another pair's sentence added."""
+    cut: float = 0.25
+    """Share of those in which one side lacks a part."""
+    double: float = 0.0
+    """Share of the pairs that stand in one row with another."""
+    near: float = 0.0
+    """Share of the other pairs that stand near by in the text, as is good where that is documents."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self, {item.name: SHARE for item in fields(self)})
+        check(self.unrelated + self.added + self.cut > 0, "unrelated", "and `added` and `cut` must not all be 0")
+
+
+@dataclass(frozen=True, slots=True)
+class MaskingConfig:
+    """What the objective `masked` hides in the rows that alignments are learned from."""
+
+    share: float = 0.1
+    """Share of the subwords that are predicted."""
+    hidden: float = 0.0
+    """Share of the subwords that are masked and not predicted."""
+    halved_after: float = 1.0
+    """From this share of the run on, half as many are replaced by the mask, and the loss counts half."""
+    until: float = 1.0
+    """Share of the run after which nothing is predicted."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self, {item.name: SHARE for item in fields(self)})
+
+    def strength(self, share: float) -> float:
+        """How strongly words are masked after a share of the run; 0 for not at all."""
+        return 0.0 if share >= self.until and self.until < 1 else 0.5 if share >= self.halved_after < 1 else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ThroughConfig:
+    """How a teacher's probabilities by way of a third language are evened: each step makes them more peaked, and gives
+    more to the null.
+    """  # noqa: D205
+
+    power: float = 1.0
+    """They are taken to this power; under 1 they become more even."""
+    odds: float = 1.0
+    """By this the odds against the null are multiplied."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self, {item.name: POSITIVE for item in fields(self)})
+
+
+def check(right: bool, name: str, message: str) -> None:
+    """A setting that is not as it should be is an error."""
+    if not right:
+        raise SettingError(f"`{name}` {message}.")
+
+
+def check_choice(settings: object, name: str, choices: tuple[str | None, ...]) -> None:
+    """A setting must have one of some values."""
+    value = getattr(settings, name)
+    *some, last = (str(choice) for choice in choices if choice is not None)
+    check(value in choices, name, f"must be {', '.join(some)} or {last}, got {value!r}")
+
+
+def check_ranges(settings: object, ranges: dict[str, Range]) -> None:
+    """Numbers that are not given are right, and those that are no numbers are not."""
+    for name, (allowed, words) in ranges.items():
+        value = getattr(settings, name)
+        check(value is None or (isfinite(value) and allowed(value)), name, f"must be {words}, got {value}")
