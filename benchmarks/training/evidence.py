@@ -1,12 +1,12 @@
 """What `weft train` gains: on text, on gold, and on a language that the model cannot read. AER before and after.
 
-    python benchmarks/training/evidence.py pack ARCHIVE --data DATA [--lines 20000]      where there are git and the data
-    python3 benchmarks/training/evidence.py run ARCHIVE RESULTS [--parts speed,text]     on the machine with the GPU
-    python3 benchmarks/training/evidence.py table RESULTS...                             the tables once more
+    python benchmarks/training/evidence.py pack ARCHIVE --data DATA [--lines 20000]    where there are git and the data
+    python3 benchmarks/training/evidence.py run ARCHIVE RESULTS [--parts speed,text]   on the machine with the GPU
+    python3 benchmarks/training/evidence.py table RESULTS...                           the tables once more
 
-The machine with the GPU needs this repository, and torch, transformers, tokenizers, safetensors, accelerate, onnxruntime
-and numpy. The archive has everything else: text cut into words, gold sets, the fourth weft-mini, and the other packages
-that weft needs. That is less than 35 MB.
+The machine with the GPU needs this repository, and torch, transformers, tokenizers, safetensors, accelerate,
+onnxruntime and numpy. The archive has everything else: text cut into words, gold sets, the fourth weft-mini, and the
+other packages that weft needs. That is less than 35 MB.
 
 Parts:
 

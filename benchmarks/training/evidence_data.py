@@ -1,4 +1,4 @@
-"""What `evidence.py` needs on the machine with the GPU: text and gold cut into words, a model, packages; as one archive."""
+"""What `evidence.py` needs on the machine with the GPU, as one archive: text and gold in words, a model, packages."""
 
 from __future__ import annotations
 

@@ -87,9 +87,8 @@ def _text(results: Results) -> None:
             for test in TESTS
             if before and test in result["scores"]
         ]
-        _row([
-            f"{language} {what}", *own, *_groups(result), _shown(max(rises, default=None)), _seconds(result), _kept(result)
-        ])  # fmt: skip
+        outcome = [_shown(max(rises, default=None)), _seconds(result), _kept(result)]
+        _row([f"{language} {what}", *own, *_groups(result), *outcome])
 
 
 def _language(results: Results) -> None:
