@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-PACKAGES = ("array-api-compat", "attrs", "backports.zstd", "cattrs", "entmax", "rich", "typer>=0.23", "sil-thot")
+PACKAGES = ("array-api-compat", "attrs", "backports.zstd", "cattrs", "entmax", "rich", "typer==0.23.*", "sil-thot")
 THEIR_PACKAGES = ("annotated-doc", "click", "markdown-it-py", "mdurl", "pygments", "shellingham")
 FOURTH = "70abd36:src/weft/models/weft-mini"
 MODEL_FILES = ("config.json", "model.onnx", "tokenizer.json", "tokenizer_config.json", "weft.json")
