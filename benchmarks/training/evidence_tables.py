@@ -92,7 +92,7 @@ def _text(results: Results) -> None:
 
 
 def _language(results: Results) -> None:
-    ways = ["fourth", "eflomal", "default", "gold", "last", "twice", "weft-mini"]
+    ways = ["fourth", "eflomal", "default", "gold", "gold, last", "gold, dev", "anchor", "last", "twice", "weft-mini"]
     _title(["language", *ways, "seconds, default", "seconds, with gold"])
     for language in NEW_LANGUAGES:
         row: list[object] = [language]
