@@ -72,10 +72,11 @@ def test_a_language_in_a_known_script_is_learned_too(new_language, tmp_path):
     (tmp_path / "gold.txt").write_text("".join(f"{pair}\n" for pair in gold))
     (tmp_path / "gold.links").write_text("0-0\n" * len(gold))
     (tmp_path / "nearly.txt").write_text("".join(f"{pair}\n" for pair in nearly))
+    (tmp_path / "known.txt").write_text("".join(f"{x} ||| {x} {x}\n" for x in known))
     corpora = [
         {"path": str(tmp_path / "gold.txt"), "links": str(tmp_path / "gold.links")},
         {"path": str(tmp_path / "nearly.txt")},
-        {"path": str(new_language / "plain.txt")},
+        {"path": str(tmp_path / "known.txt")},
     ]
     said = []
     train(config_of(new_language, tmp_path / "out", corpora=corpora, max_steps=1), say=said.append)
