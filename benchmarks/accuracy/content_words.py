@@ -123,8 +123,13 @@ def read_joined(path: Path) -> Iterator[tuple[SentencePair, GoldAlignment]]:
     with lzma.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             _, source, target, gold = line.rstrip("\n").split("\t")
-            found = [Link(int(i), int(j), sure=kind == "-") for i, kind, j in re.findall(r"(\d+)([-p])(\d+)", gold)]
-            yield SentencePair(tuple(source.split(" ")), tuple(target.split(" "))), GoldAlignment.of(found)
+            yield SentencePair(tuple(source.split(" ")), tuple(target.split(" "))), parsed_gold(gold)
+
+
+def parsed_gold(links: str) -> GoldAlignment:
+    """Links as 0-0 (sure) or 1p2 (possible), separated by spaces."""
+    found = re.findall(r"(\d+)([-p])(\d+)", links)
+    return GoldAlignment.of([Link(int(i), int(j), sure=kind == "-") for i, kind, j in found])
 
 
 def without_free_punctuation(

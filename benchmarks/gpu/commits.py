@@ -24,13 +24,14 @@ import sys
 import time
 from pathlib import Path
 
-PACKAGES = ("array-api-compat", "attrs", "backports.zstd", "cattrs", "entmax", "lap", "pytest", "rich", "typer>=0.23")
+PACKAGES = ("array-api-compat", "attrs", "backports.zstd", "cattrs", "entmax", "lap", "pytest", "rich", "typer==0.23.*")
 # What those need in turn, without what torch and transformers have brought. pip would fetch another torch.
 THEIR_PACKAGES = (
     *("annotated-doc", "click", "iniconfig", "markdown-it-py", "mdurl", "pluggy", "pygments", "shellingham"),
 )
 NOT_PACKED = (":!src/weft/models/weft-mini", ":!src/weft/models/weft-nano")
-TESTS = ("tests/gpu", "tests/models.py", "tests/conftest.py")
+# conftest.py imports forking.py and asking.py.
+TESTS = ("tests/gpu", "tests/models.py", "tests/conftest.py", "tests/forking.py", "tests/asking.py")
 COMMITS = ("old", "new")
 LAYER = 8
 VOCABULARY = 119_547

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -26,8 +26,10 @@ from weft.training.vocabulary import (
 )
 
 _VOCABULARY = "vocabulary"
-# A corpus is in a language that the model cannot read if so many of its words are unknown.
+# A corpus is in the new language if so many of its words are unknown, or nearly as many as in the corpus with the most:
+# a language in a known script may have only one word in a thousand that the model cannot read.
 _UNREAD = 0.05
+_NEARLY = 0.5
 _LOOKED_AT = 2000
 _MOST_LINKED = 20_000
 
@@ -55,11 +57,12 @@ def load_start(config: TrainingConfig, *, with_psi: bool, with_teacher: bool) ->
         raise SettingError("`teacher` must name a model: one that starts from scratch has nothing to teach.")
     output = Path(config.output)
     model, tokenizer = load_trainable(config, with_psi=with_psi)
+    # First of all, because it may find that there is nothing to do.
+    larger = _larger_tokenizer(config, tokenizer, output) if config.extend_vocabulary else tokenizer
     config = _with_links(config, tokenizer, output)
     teacher = _teacher(config, model, tokenizer) if with_teacher else None
     said = ""
     if config.extend_vocabulary:
-        larger = _larger_tokenizer(config, tokenizer, output)
         added = len(larger) - len(tokenizer)
         embeddings = model.library.get_input_embeddings().weight.detach()
         linked = islice(chain.from_iterable(map(_linked, config.corpora)), _MOST_LINKED)
@@ -67,7 +70,9 @@ def load_start(config: TrainingConfig, *, with_psi: bool, with_teacher: bool) ->
         if teacher is not None:  # who does not know the new pieces reads each of them as unknown
             unknown = teacher.library.get_input_embeddings().weight[tokenizer.unk_token_id]
             grow_embeddings(teacher.library, unknown.detach().expand(added, -1).clone())
+        guided = ", ".join(corpus.path for corpus in config.corpora if corpus.silver)
         said = f"the vocabulary has {added:,} new pieces, {len(larger):,} in all."
+        said += f" In the new language, without gold: {guided}." if guided else ""
         tokenizer = larger
     if teacher is not None:
         teacher.requires_grad_(False).eval()
@@ -90,23 +95,33 @@ def _teacher(config: TrainingConfig, model: TrainableEncoder, tokenizer: Any) ->
 
 def _with_links(config: TrainingConfig, tokenizer: Any, output: Path) -> TrainingConfig:
     """The run with links of a statistical aligner where they are asked for, or where a language is new."""
-    return replace(config, corpora=tuple(_guided(corpus, config, tokenizer, output) for corpus in config.corpora))
+    new = _in_new_language(config.corpora, tokenizer) if config.extend_vocabulary else [False] * len(config.corpora)
+    guided = [
+        _guided(corpus, output) if corpus.links == STATISTICAL or (is_new and corpus.links is None) else corpus
+        for corpus, is_new in zip(config.corpora, new, strict=True)
+    ]
+    return replace(config, corpora=tuple(guided))
 
 
-def _guided(corpus: CorpusConfig, config: TrainingConfig, tokenizer: Any, output: Path) -> CorpusConfig:
-    new = corpus.links is None and config.extend_vocabulary and _is_unread(corpus, tokenizer)
-    if corpus.links != STATISTICAL and not new:
-        return corpus
+def _guided(corpus: CorpusConfig, output: Path) -> CorpusConfig:
     path = output / f"guide-{corpus_key(replace(corpus, links=None))}.links"
     if not path.exists():
         write_links(list(corpus_pairs(corpus)), path)
     return replace(corpus, links=str(path), silver=True)
 
 
-def _is_unread(corpus: CorpusConfig, tokenizer: Any) -> bool:
+def _in_new_language(corpora: Sequence[CorpusConfig], tokenizer: Any) -> list[bool]:
+    """Which corpora are in the language that the vocabulary is extended for."""
+    shares = [_unread(corpus, tokenizer) for corpus in corpora]
+    least = min(_UNREAD, _NEARLY * max(shares))
+    return [share >= least for share in shares]
+
+
+def _unread(corpus: CorpusConfig, tokenizer: Any) -> float:
+    """The share of words that the tokenizer cannot read."""
     some = list(islice(corpus_pairs(corpus), _LOOKED_AT))
     words = sum(len(pair.source) + len(pair.target) for pair in some)
-    return unread_words(tokenizer, some).total() > _UNREAD * words
+    return unread_words(tokenizer, some).total() / max(1, words)
 
 
 def _linked(corpus: CorpusConfig) -> Iterator[Any]:
@@ -122,7 +137,8 @@ def _larger_tokenizer(config: TrainingConfig, tokenizer: Any, output: Path) -> A
         if not pieces:
             raise WeftError(
                 f"{config.model} can read every word of the text that occurs more than once; leave the vocabulary as "
-                "it is."
+                "it is. If it aligns this language badly all the same, give it links of a statistical aligner: "
+                "`links` = `eflomal`."
             )
         with whole_folder(folder) as unfinished:
             extended_tokenizer(tokenizer, pieces).save_pretrained(unfinished)

@@ -62,6 +62,28 @@ def test_a_language_that_cannot_be_read_is_learned_from_text_alone(new_language,
     assert all(unknown not in piece.ids for piece in pieces)
 
 
+def test_a_language_in_a_known_script_is_learned_too(new_language, tmp_path):
+    """As Marathi is beside Hindi: hardly a word has a letter that the base lacks."""
+    known = ["the dog", "the house", "the dog sleeps", "the house sleeps", "the", "dog", "house", "sleeps"]
+    pairs = [f"{x} {y} ||| {z}" for x in known for y in known for z in known]
+    pairs[3] = f"\u10d0 {pairs[3]}"
+    pairs[300:302] = [f"\u10d0 {pair}" for pair in pairs[300:302]]
+    gold, nearly = pairs[:250], pairs[250:]  # one or two words in a thousand
+    (tmp_path / "gold.txt").write_text("".join(f"{pair}\n" for pair in gold))
+    (tmp_path / "gold.links").write_text("0-0\n" * len(gold))
+    (tmp_path / "nearly.txt").write_text("".join(f"{pair}\n" for pair in nearly))
+    (tmp_path / "known.txt").write_text("".join(f"{x} ||| {x} {x}\n" for x in known))
+    corpora = [
+        {"path": str(tmp_path / "gold.txt"), "links": str(tmp_path / "gold.links")},
+        {"path": str(tmp_path / "nearly.txt")},
+        {"path": str(tmp_path / "known.txt")},
+    ]
+    said = []
+    train(config_of(new_language, tmp_path / "out", corpora=corpora, max_steps=1), say=said.append)
+    assert said[1].endswith(f"In the new language, without gold: {tmp_path / 'nearly.txt'}.")
+    assert len(list((tmp_path / "out").glob("guide-*.links"))) == 1
+
+
 def test_a_run_with_new_pieces_and_a_teacher_goes_on_bit_for_bit(new_language, tmp_path, one_thread):
     corpora = [{"path": str(new_language / name)} for name in ("text.txt", "plain.txt")]
     config = config_of(new_language, tmp_path / "out", corpora=corpora)
@@ -80,5 +102,6 @@ def test_a_run_with_new_pieces_and_a_teacher_goes_on_bit_for_bit(new_language, t
 
 def test_text_without_unknown_words_is_a_sentence(new_language, tmp_path):
     corpora = [{"path": str(new_language / "plain.txt")}]
-    with pytest.raises(WeftError, match="can read every word of the text"):
+    with pytest.raises(WeftError, match=r"can read every word of the text.*`links` = `eflomal`"):
         train(config_of(new_language, tmp_path / "out", corpora=corpora))
+    assert not list((tmp_path / "out").glob("guide-*"))
