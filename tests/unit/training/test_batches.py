@@ -1,4 +1,4 @@
-"""What differs between devices, as far as it can be seen without a GPU."""
+"""What of a batch differs between devices, as far as it can be seen without a GPU."""
 
 from __future__ import annotations
 
