@@ -5,6 +5,7 @@ Needs torch, transformers, tokenizers, numpy and pytest, and no data: the models
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -146,3 +147,29 @@ def test_steps_of_one_size_are_the_same_compiled_or_not(tmp_path):
         np.testing.assert_allclose(curve[0], curves[0][0], rtol=0.05)
         np.testing.assert_allclose(curve[-1], curves[0][-1], rtol=0.2, atol=0.1)
         assert curve[-1][1] < curve[0][1] / 2
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("precision", ["no", "bf16"])
+def test_training_with_defaults_runs_through(tmp_path, workers, precision):
+    """Steps, scores on pairs that are kept back, checkpoints and a resumed run, with text that lies on the GPU."""
+    pytest.importorskip("accelerate")
+    from weft.training.config import TrainingConfig
+    from weft.training.loop import train
+
+    base = make_base(tmp_path / "base", write_corpus(tmp_path, "train", 500, seed=1), width=64)
+    (base / "weft.json").write_text('{"layer": 2, "joint": true}')
+    record = {
+        "model": str(base), "corpora": [{"path": str(tmp_path / "train.txt")}], "output": str(tmp_path / "out"),
+        "workers": workers, "precision": precision, "matrix_learning_rate": 1e-3, "log_every": 1, "save_every": 2,
+        "max_steps": 4,
+    }  # fmt: skip
+    config = TrainingConfig.from_record(record)
+    found: list[dict[str, float]] = []
+    train(config, report=found.append)
+    assert all(np.isfinite(list(step.values())).all() for step in found)
+    assert any("links kept" in step for step in found)
+    shutil.rmtree(tmp_path / "out" / "checkpoints" / "step-000000004")
+    again: list[dict[str, float]] = []
+    assert train(config, resume=True, report=again.append).step == 4
+    assert again[0]["step"] == 3

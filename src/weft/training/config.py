@@ -163,6 +163,9 @@ class TrainingConfig:
         check_choice(self, "overlap", ("error", "drop"))
         check_choice(self, "precision", ("no", "bf16", "fp16"))
         check_ranges(self, _RANGES)
+        # Gradients of a second optimizer would be scaled back twice.
+        both = self.precision == "fp16" and self.matrix_learning_rate
+        check(not both, "matrix_learning_rate", "needs `precision` no or bf16")
         self._check_drawing()
 
     def _check_drawing(self) -> None:

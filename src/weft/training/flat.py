@@ -6,6 +6,8 @@ pairs drawn at random, two thirds. On a GPU in half precision attention has no p
 
 from __future__ import annotations
 
+from functools import cache
+from importlib.util import find_spec
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -20,6 +22,14 @@ def can_be_flat(encoder: Any) -> bool:
     config = encoder.config
     absolute = getattr(config, "position_embedding_type", "absolute") == "absolute"
     return config.model_type in ("bert", "electra") and absolute and not config.is_decoder
+
+
+@cache
+def attends_without_padding(device: torch.device) -> bool:
+    """Whether a device has attention for rows of any length: a GPU from Ampere on, with torch 2.10 or newer."""
+    if device.type != "cuda" or find_spec("torch.nn.attention.varlen") is None:
+        return False
+    return torch.version.hip is not None or torch.cuda.get_device_capability(device) >= (8, 0)
 
 
 class Attended(NamedTuple):

@@ -18,7 +18,7 @@ from weft.models.resolve import resolve_model
 from weft.models.settings import ModelSettings
 from weft.models.unpack import torch_folder
 from weft.training.config import TrainingConfig
-from weft.training.flat import can_be_flat, flat_states, padded_states, places_of
+from weft.training.flat import attends_without_padding, can_be_flat, flat_states, padded_states, places_of
 from weft.training.rows import Vocabulary
 from weft.training.segments import FlatRows
 
@@ -115,7 +115,7 @@ class TrainableEncoder(nn.Module):
             layers = self.layer, self.n_layers if top else self.layer
             encode = self._compiled if len(ids) == self._compiled_tokens else flat_states
             # Attention without padding is there for GPUs in half precision.
-            half = ids.is_cuda and torch.is_autocast_enabled("cuda")
+            half = torch.is_autocast_enabled("cuda") and attends_without_padding(ids.device)
             longest = 2 * self._room if half and self._heads_fit else None
             states: tuple[Tensor, Tensor] = encode(
                 self.encoder, layers, ids, rows.positions, rows.types, rows.ends, longest

@@ -5,6 +5,7 @@ A model that learned most of its pairs with English aligns two other languages b
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from weft.training.config import ThroughConfig
@@ -21,8 +22,9 @@ def composed(first: tuple[Tensor, Tensor], second: NullDirections, settings: Thr
         second: log probabilities of third sentences with targets, (k, e, m + 1) and (k, e + 1, m).
         settings: how they are evened.
     """
-    forward = first[0] @ second.forward[:, :, :-1].exp()
-    backward = first[1] @ second.backward[:, :-1].exp()
+    with torch.autocast(first[0].device.type, enabled=False):  # in half precision sums of them may exceed 1
+        forward = first[0] @ second.forward[:, :, :-1].exp()
+        backward = first[1] @ second.backward[:, :-1].exp()
     return _evened(forward, 2, settings), _evened(backward, 1, settings)
 
 

@@ -117,3 +117,9 @@ def test_what_is_missing_is_named(tmp_path):
     (tmp_path / "bad.toml").write_text("output = ")
     with pytest.raises(FormatError, match=r"bad\.toml: expected TOML"):
         TrainingConfig.read(tmp_path / "bad.toml")
+
+
+def test_matrices_have_no_optimizer_of_their_own_in_fp16():
+    with pytest.raises(SettingError, match="precision"):
+        TrainingConfig("o", (CorpusConfig("x"),), matrix_learning_rate=0.1, precision="fp16")
+    assert TrainingConfig("o", (CorpusConfig("x"),), matrix_learning_rate=0.1, precision="bf16").precision == "bf16"
