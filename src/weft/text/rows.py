@@ -22,8 +22,8 @@ _MOST_LINES = 1000
 _DECLARED = re.compile(rb"<\?xml[^>]*?>|<(?:tmx|xliff)\b")
 _UTF16 = re.compile(rb"""(<\?xml[^>]*?)encoding\s*=\s*["'][uU][tT][fF]-?16["']""")
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
-# Elements of XLIFF and TMX that stand around words; all others hold code.
-_AROUND = frozenset({"g", "pc", "mrk", "hi", "seg", "source", "target", "sub"})
+# Elements of XLIFF and TMX that hold code or nothing. All others stand around words, also those of no standard: <b>.
+_CODES = frozenset({"bpt", "ept", "it", "ph", "ut", "x", "bx", "ex", "sc", "ec", "cp"})
 _ROOTS = ("tmx", "xliff")
 # A quoted cell that ends, and one that does not; a quotation mark elsewhere (5" screen) is a plain character.
 _CLOSED = re.compile(rb'(^|[,;\t])"(?:[^"]|"")*"(?=[,;\t]|$)')
@@ -192,6 +192,6 @@ def _text(node: Element | None) -> str:
 def _pieces(node: Element) -> Iterator[str]:
     yield node.text or ""
     for child in node:
-        if _name(child) in _AROUND:
+        if _name(child) not in _CODES:
             yield from _pieces(child)
         yield child.tail or ""

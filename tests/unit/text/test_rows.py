@@ -72,6 +72,12 @@ def test_units_of_tmx_hold_texts_by_language_without_codes_the_source_language_f
     assert second == {"source": "Alone", "target": ""}
 
 
+def test_words_in_elements_of_no_standard_are_kept(tmp_path):
+    unit = '<tu><tuv xml:lang="de"><seg>Das ist <b>gut</b>.</seg></tuv><tuv xml:lang="en"><seg>Good.</seg></tuv></tu>'
+    [record] = _records(tmp_path, f'<tmx version="1.4"><header srclang="de"/><body>{unit}</body></tmx>')
+    assert "Das ist gut." in json.dumps(record)
+
+
 def test_units_of_xliff_are_pairs_and_so_are_their_segments(tmp_path):
     assert _records(tmp_path, XLIFF) == [
         {"id": "a", "source": "Press Start.", "target": "Drücken Sie Start."},
