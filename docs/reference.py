@@ -41,7 +41,8 @@ SECTIONS = {
     },
     "Training and tuning": {
         "training.loop": "train",
-        "training.config": "TrainingConfig CorpusConfig GuideConfig",
+        "training.config": "TrainingConfig",
+        "training.config_parts": "CorpusConfig GuideConfig",
         "tuning": "tune calibrated DevSet Tuned Trial CalibrationErrors",
         "models.export": "export_model",
         "models.settings": "ModelSettings ExportKind",

@@ -248,7 +248,7 @@ def calibrated(
 ) -> tuple[ExtractionSettings, CalibrationErrors | None]:
     """Fit the curve from raw scores to probabilities.
 
-    It is fitted on the dev sets mixed with unrelated sentences and half-translated ones, one of each for four true
+    It is fitted on the dev sets mixed with unrelated sentences and half-translated ones, two and one for four true
     pairs, so that probabilities also hold where a text is not a translation.
 
     Args:
@@ -266,7 +266,7 @@ def calibrated(
         return settings, None
     unrelated = ScoredLinks.of(encoder, settings, [dev.unrelated() for dev in dev_sets])
     half = ScoredLinks.of(encoder, settings, [dev.half_translated() for dev in dev_sets])
-    mixture = true + unrelated.every_other() + half.every_other()
+    mixture = true + unrelated + half.every_other()
     errors = CalibrationErrors(
         before=calibration_error(true.scores, true.right),
         after=_cross_validated(mixture, true),

@@ -18,6 +18,9 @@ Edges = tuple[Sequence[int], Sequence[int]]
 # A logarithm is taken of what may be nothing at all.
 _LITTLE = 0.1
 _LEAST_SUPPORT = 0.003
+# Few translations have a score under a quarter (here as a logarithm of odds), and most sentences that merely stand at
+# the same place of two texts do: such a pair takes that much more evidence.
+_UNRELATED, _DOUBT = -1.1, 2.5
 
 
 class Weights(NamedTuple):
@@ -90,7 +93,8 @@ def skip_evidence(n_subwords: int) -> Weights:
 
 def gain(evidence: Weights, weights: Weights = WEIGHTS) -> float:
     """What speaks for a pair, or a stretch without a counterpart, in all."""
-    return sum(weight * amount for weight, amount in zip(weights, evidence, strict=True))
+    doubt = _DOUBT if evidence.support < _UNRELATED else 0.0
+    return sum(weight * amount for weight, amount in zip(weights, evidence, strict=True)) - doubt
 
 
 def _surest(found: Alignment, edges: Edges) -> FloatArray:

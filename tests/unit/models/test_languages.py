@@ -18,7 +18,7 @@ def test_other_languages_are_named_with_those_it_knows():
 
 
 def test_a_name_is_answered_with_what_a_code_is_and_a_long_list_with_its_length():
-    [remark] = unknown_languages([f"x{number}" for number in range(131)], "french", None)
+    [remark] = unknown_languages([f"x{number}" for number in range(131)], "klingonese", None)
     assert "Codes have two or three letters, such as de." in remark
     assert remark.endswith("It knows 131 languages, which weft model info lists.")
 
