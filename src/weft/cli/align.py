@@ -158,8 +158,8 @@ def align(
         "target_language": target_language,
     }
     if documents:
-        _only_for_lines(min_probability=min_probability)
         _only_for_lines(
+            min_probability=min_probability,
             terms=terms,
             shards=shards,
             resume=resume,
