@@ -22,6 +22,7 @@ import statistics
 import subprocess
 import sys
 import time
+from itertools import accumulate
 from pathlib import Path
 
 PACKAGES = ("array-api-compat", "attrs", "backports.zstd", "cattrs", "entmax", "lap", "pytest", "rich", "typer==0.23.*")
@@ -31,7 +32,7 @@ THEIR_PACKAGES = (
 )
 NOT_PACKED = (":!src/weft/models/weft-mini", ":!src/weft/models/weft-nano")
 # conftest.py imports forking.py and asking.py.
-TESTS = ("tests/gpu", "tests/models.py", "tests/conftest.py", "tests/forking.py", "tests/asking.py")
+TESTS = ("tests/gpu", "tests/models.py", "tests/toy.py", "tests/conftest.py", "tests/forking.py", "tests/asking.py")
 COMMITS = ("old", "new")
 LAYER = 8
 VOCABULARY = 119_547
@@ -154,11 +155,15 @@ def made_up_words(count: int) -> list[str]:
 def write_text(path: Path, words: list[str], pairs: int) -> None:
     """Pairs of 5 to 45 words a side; a few words are frequent and most are rare, as in real text."""
     generator = random.Random(2)
-    weights = [1 / (rank + 10) for rank in range(len(words))]
+    # Summed up once: `choices` would do it again for every sentence.
+    sums = list(accumulate(1 / (rank + 10) for rank in range(len(words))))
     with path.open("w", encoding="utf-8") as file:
         for _ in range(pairs):
             length = generator.randint(5, 45)
-            sides = (generator.choices(words, weights, k=max(1, length + generator.randint(-3, 3))) for _ in range(2))
+            sides = (
+                generator.choices(words, cum_weights=sums, k=max(1, length + generator.randint(-3, 3)))
+                for _ in range(2)
+            )
             file.write(" ||| ".join(map(" ".join, sides)) + "\n")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from accelerate import Accelerator, DistributedDataParallelKwargs
+from accelerate.state import AcceleratorState
 from torch import Tensor
 
 from weft.encoding.torch import wrap_tokenizer
@@ -93,6 +94,7 @@ class TrainingRun:
         self.output = Path(config.output)
         # Heads and upper layers may have no part in some objectives.
         uneven = DistributedDataParallelKwargs(find_unused_parameters=True)
+        AcceleratorState._reset_state()  # accelerate remembers the precision of an earlier run in this process
         self.accelerator = Accelerator(mixed_precision=config.precision, kwargs_handlers=[uneven])
         self.say: Say = say if self.accelerator.is_main_process else lambda sentence: None
         prefer_stable_kernels()

@@ -338,3 +338,9 @@ def test_a_run_by_the_clock(toy, tmp_path):
     assert max(rates) <= 1e-3
     assert rates[-1] < max(rates)
     assert checkpoints.latest(tmp_path / "out" / "checkpoints").name == f"step-{progress.step:09d}"
+
+
+def test_two_runs_in_one_process_may_have_different_precision(toy, tmp_path):
+    for precision in ("no", "bf16", "no"):
+        config = config_of(toy, tmp_path / "out", dev=[], precision=precision, max_steps=2)
+        assert train(config, overwrite=True).step == 2
