@@ -323,6 +323,17 @@ def test_fields_and_columns_have_any_names_and_the_others_are_kept(weft):
     assert "give both --source-field and --target-field, or neither" in done.stderr
 
 
+def test_unicode_text_of_a_spreadsheet_is_read(weft, tmp_path):
+    table = "No\tGerman\tEnglish\r\n7\tein Mädchen\ta girl\r\n8\tgut\tgood\r\n"
+    (tmp_path / "table.txt").write_bytes(table.encode("utf-16"))
+    options = ("--source-field", "German", "--target-field", "English")
+    done = weft("align", "table.txt", *options, cwd=tmp_path)
+    assert (done.stdout, done.stderr) == ("\n0-0 1-1\n0-0\n", "")
+    weft("align", "table.txt", *options, "--shards", 2, "-o", "links", cwd=tmp_path)
+    assert (tmp_path / "links").read_text() == done.stdout
+    assert weft("align", *options, stdin=table.encode("utf-16")).stdout == done.stdout
+
+
 def test_many_bad_lines_are_counted_and_a_file_of_nothing_else_has_failed(weft):
     done = weft("align", stdin="nothing\n" * 30)
     assert (done.returncode, done.stdout) == (1, "\n" * 30)

@@ -1,6 +1,6 @@
-"""Files to lines: compression found by content, lines ended by newlines alone, a leading BOM dropped.
+"""Files to lines: compression and UTF-16 found by content, lines ended by newlines alone, a leading BOM dropped.
 
-Everything below is in bytes; `decode` turns one line into text and names the offending byte when it cannot.
+Everything below is in bytes of UTF-8; `decode` turns one line into text and names the offending byte when it cannot.
 """
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+import re
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from errno import EACCES, EISDIR
 from itertools import zip_longest
@@ -30,10 +31,13 @@ U = TypeVar("U")
 STDIN = "-"
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_NEVER_IN_UTF8 = (b"\xff", b"\xfe")
+_HALF = re.compile(rb"\xed[\xa0-\xbf]")  # a surrogate, as if it were a character
 _LONGEST_MAGIC = 6
 _NOT_TEXT = {
     b"%PDF-": "a PDF, not text. Save it as plain text first, as with pdftotext.",
-    b"PK\x03\x04": "a ZIP archive, as DOCX and XLSX are, not text. weft project reads DOCX; save others as text.",
+    b"PK\x03\x04": "a ZIP archive, as DOCX and XLSX are, not text. For DOCX: weft project FILE --segments > text.txt. "
+    "Save others as text.",
     b"PAR1\x15": "a Parquet file, not text. Only `engine` ray reads Parquet.",
 }
 
@@ -86,10 +90,10 @@ def open_bytes(path: FilePath) -> Iterator[BinaryIO]:
 
 
 def read_lines(path: FilePath) -> Iterator[bytes]:
-    """Stream the lines of a file without their ends; a file that cannot be read is an error at once.
+    """Stream the lines of a file, in UTF-8 and without their ends; a file that cannot be read is an error at once.
 
-    Only a newline ends a line (one carriage return before it is dropped), so a stray carriage return, form feed or
-    U+2028 inside a line never shifts the lines after it.
+    UTF-16 is recognised by its byte order mark. Only a newline ends a line (one carriage return before it is dropped),
+    so a stray carriage return, form feed or U+2028 inside a line never shifts the lines after it.
     """
     check_readable(path)
     return _lines(path)
@@ -110,7 +114,7 @@ def _lines(path: FilePath) -> Iterator[bytes]:
     number = 0
     try:
         with open_bytes(path) as file:
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(_in_utf8(file), start=1):
                 if number == 1:
                     _check_is_text(line, path)
                     line = line.removeprefix(_BOM)
@@ -120,11 +124,22 @@ def _lines(path: FilePath) -> Iterator[bytes]:
         raise
 
 
+def _in_utf8(file: BinaryIO) -> Iterable[bytes]:
+    """The lines of a file with their ends; those of UTF-16, as spreadsheets write it, rewritten in UTF-8."""
+    if not cast(io.BufferedReader, file).peek(1).startswith(_NEVER_IN_UTF8):
+        return file
+    mark = file.read(2)
+    file = io.BufferedReader(_Rejoined(mark, file), 1 << 17)
+    if mark not in _UTF16:
+        return file
+    # Half a character, as spreadsheets leave it where they cut a text, spoils its own line and no other.
+    text = io.TextIOWrapper(file, encoding="utf-16", errors="surrogatepass", newline="\n")
+    return (line.encode("utf-8", "surrogatepass") for line in text)
+
+
 def _check_is_text(line: bytes, path: FilePath) -> None:
     """Refuse kinds of files that people take for text, by how they begin."""
     kind = next((kind for magic, kind in _NOT_TEXT.items() if line.startswith(magic)), None)
-    if line.startswith(_UTF16) and b"\0" in line:
-        kind = "UTF-16 text. Convert it to UTF-8, as with iconv -f UTF-16 -t UTF-8."
     if kind:
         raise FormatError(display_name(path), None, f"this is {kind}")
 
@@ -145,6 +160,8 @@ def decode(line: bytes, path: FilePath, number: int) -> str:
     except UnicodeDecodeError as error:
         found = line[error.start : error.end].hex(" ")
         message = f"expected UTF-8, found the byte {found}. Convert the file, as with iconv -f WINDOWS-1252 -t UTF-8."
+        if _HALF.match(line, error.start):
+            message = "found half of a character that UTF-16 writes in two parts."
         raise FormatError(display_name(path), number, message, byte=error.start + 1) from error
 
 
@@ -247,6 +264,9 @@ _OPENERS: dict[bytes, Callable[[BinaryIO], BinaryIO]] = {
 
 def _explain_damage(error: Exception, path: FilePath, line: int | None) -> None:
     """Raise a FormatError if it was a decompressor that complained."""
+    if isinstance(error, UnicodeDecodeError):
+        message = "this UTF-16 text is damaged or cut short. Fetch it again."
+        raise FormatError(display_name(path), line, message) from error
     if isinstance(error, EOFError | gzip.BadGzipFile | zlib.error | lzma.LZMAError | zstandard().ZstdError):
         message = f"the compressed data is damaged or cut short ({error}). Fetch it again."
         raise FormatError(display_name(path), line, message) from error

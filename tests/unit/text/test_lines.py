@@ -7,7 +7,7 @@ import os
 import threading
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from weft.errors import FormatError, LineCountError
@@ -76,7 +76,7 @@ def test_the_last_line_needs_no_end(tmp_path):
 
 
 def may_begin_text(line: bytes) -> bool:
-    """PDF, ZIP, Parquet and UTF-16 are refused by how they begin."""
+    """PDF, ZIP and Parquet are refused by how they begin, and UTF-16 is rewritten."""
     return not line.startswith((b"%PDF-", b"PK\x03\x04", b"PAR1\x15", b"\xff\xfe", b"\xfe\xff"))
 
 
@@ -94,14 +94,15 @@ def test_lines_come_back_as_written(tmp_path_factory, lines):
     assert list(read_lines(path)) == expected
 
 
-def test_lines_of_a_pipe_arrive_before_the_pipe_is_closed(tmp_path):
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_lines_of_a_pipe_arrive_before_the_pipe_is_closed(tmp_path, encoding):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     may_close = threading.Event()
 
     def feed() -> None:
         with pipe.open("wb", buffering=0) as file:
-            file.write(b"first\n")
+            file.write("first\n".encode(encoding))
             may_close.wait(timeout=30)
 
     feeder = threading.Thread(target=feed)
@@ -126,13 +127,51 @@ def test_bad_utf8_names_file_line_and_byte():
         (b"%PDF-1.7\n%\xe2\xe3\n", "this is a PDF, not text"),
         (b"PK\x03\x04\x14\0", "this is a ZIP archive, as DOCX"),
         (b"PAR1\x15\x04", "Only `engine` ray reads Parquet"),
-        ("gut\n".encode("utf-16"), "this is UTF-16 text"),
     ],
 )
 def test_files_that_are_not_text_are_refused_by_how_they_begin(tmp_path, content, message):
     (tmp_path / "x").write_bytes(content)
     with pytest.raises(FormatError, match=message):
         list(read_lines(tmp_path / "x"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+@pytest.mark.parametrize("kind", COMPRESSORS)
+def test_utf16_with_a_byte_order_mark_is_read(tmp_path, kind, encoding):
+    text = ("" if encoding == "utf-16" else "\ufeff") + "Mädchen\tgirl\r\n\r\n\u010a 𝄞\u2028\n"
+    assert lines_of(tmp_path, COMPRESSORS[kind](text.encode(encoding))) == [
+        "Mädchen\tgirl".encode(),
+        b"",
+        "\u010a 𝄞\u2028".encode(),  # U+010A has the byte of a newline in it
+    ]
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]))))
+def test_utf16_gives_the_lines_that_utf8_would(tmp_path_factory, lines):
+    folder = tmp_path_factory.mktemp("utf16")
+    text = "".join(line + "\n" for line in lines)
+    (folder / "8").write_text(text, encoding="utf-8", newline="\n")
+    (folder / "16").write_text(text, encoding="utf-16", newline="\n")
+    # A second mark at the start would be dropped from UTF-8, where the first one is not written.
+    assume(not text.startswith("\ufeff") and not (folder / "8").read_bytes().startswith((b"%PDF-", b"PK", b"PAR1")))
+    assert list(read_lines(folder / "16")) == list(read_lines(folder / "8"))
+
+
+def test_half_a_character_of_utf16_spoils_its_own_line_alone(tmp_path):
+    lines = lines_of(tmp_path, "\ufeffgut\n".encode("utf-16-le") + b"\x3d\xd8\n\0" + "besser\n".encode("utf-16-le"))
+    assert (lines[0], lines[2]) == (b"gut", b"besser")
+    with pytest.raises(FormatError, match="a:2:1: found half of a character that UTF-16 writes in two parts"):
+        decode(lines[1], "a", 2)
+
+
+def test_utf16_that_ends_within_a_character_is_an_error(tmp_path):
+    with pytest.raises(FormatError, match=r"file\.txt:2: this UTF-16 text is damaged or cut short"):
+        lines_of(tmp_path, "gut\nbesser".encode("utf-16")[:-1])
+
+
+def test_a_first_byte_of_utf16_alone_is_a_bad_line(tmp_path):
+    assert lines_of(tmp_path, b"\xff\n") == [b"\xff"]
+    assert lines_of(tmp_path, b"\xfe") == [b"\xfe"]
 
 
 def test_files_of_different_length_are_named_with_their_counts():

@@ -72,6 +72,11 @@ def test_units_of_tmx_hold_texts_by_language_without_codes_the_source_language_f
     assert second == {"source": "Alone", "target": ""}
 
 
+def test_tmx_may_be_in_the_utf16_that_it_declares(tmp_path):
+    (tmp_path / "memory.tmx").write_bytes(TMX.encode("utf-16"))
+    assert list(read_rows(tmp_path / "memory.tmx")) == _rows(tmp_path, "utf8.tmx", TMX)
+
+
 def test_words_in_elements_of_no_standard_are_kept(tmp_path):
     unit = '<tu><tuv xml:lang="de"><seg>Das ist <b>gut</b>.</seg></tuv><tuv xml:lang="en"><seg>Good.</seg></tuv></tu>'
     [record] = _records(tmp_path, f'<tmx version="1.4"><header srclang="de"/><body>{unit}</body></tmx>')
