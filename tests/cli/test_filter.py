@@ -43,6 +43,30 @@ def test_two_files(weft, tmp_path):
     assert done.stdout == ""
 
 
+NAMED = ("--source-field", "de", "--target-field", "en")
+
+
+def test_the_line_that_names_columns_stays_first(weft, tmp_path):
+    (tmp_path / "links").write_text("\n0-0 1-1\n0-0\n")
+    table = "\ufeffid;de;en\r\n1;a b;x y\r\n2;c d;z w\r\n"
+    (tmp_path / "t.csv").write_text(table, encoding="utf-8", newline="")
+    done = weft("filter", "t.csv", "--links", "links", *NAMED, "--min-score", 0.7, "--report", "report", cwd=tmp_path)
+    assert (done.stdout, done.stderr) == ("id;de;en\n1;a b;x y\n", "weft: kept 1 of 2 lines.\n")
+    assert (tmp_path / "report").read_text() == "0.000000\theader\n1.000000\tkept\n0.500000\tdropped\n"
+    done = weft("filter", "t.csv", "--links", "links", *NAMED, "--keep", 0.5, "--scores", cwd=tmp_path)
+    assert done.stdout == "score\tid;de;en\n1.000000\t1;a b;x y\n"
+    table = "de\ten\na b\tx y\nc d\tz w\n"
+    assert weft("filter", "--links", "links", *NAMED, "--keep", 1, stdin=table, cwd=tmp_path).stdout == table
+
+
+def test_records_have_no_line_that_names_columns(weft, tmp_path):
+    (tmp_path / "links").write_text("0-0\n0-0\n")
+    records = '{"de": "", "en": "x"}\n{"de": "a", "en": "x"}\n'
+    done = weft("filter", "--links", "links", *NAMED, "--min-score", 0.7, stdin=records, cwd=tmp_path)
+    assert done.stdout == '{"de": "a", "en": "x"}\n'
+    assert done.stderr.endswith("weft: kept 1 of 2 lines.\n")
+
+
 def test_an_aligner(weft):
     done = weft("filter", "--keep", 0.5, stdin="ja ||| q w e r t z u i o p\ndas Haus ||| the house\n")
     assert done.stdout == "das Haus ||| the house\n"

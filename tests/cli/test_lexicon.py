@@ -36,6 +36,14 @@ def test_records_with_examples_from_stdin(weft, files):
     assert {record["source"] for record in records} == {"das", "Das", "Haus", "alte"}
 
 
+def test_a_line_of_column_names_is_doubted_once_with_examples_too(weft, tmp_path):
+    (tmp_path / "t.tsv").write_text("German\tEnglish\ndas Haus\tthe house\n")
+    (tmp_path / "links").write_text("\n0-0 1-1\n")
+    done = weft("lexicon", "t.tsv", "--links", "links", "--examples", cwd=tmp_path)
+    assert done.stdout.splitlines()[0] == "Haus\thouse\t1\t1.000000\t1.000000\t2\tdas Haus\tthe house"
+    assert done.stderr.count("looks like a line of column names") == 1
+
+
 def test_pairs_and_links_in_one_stream(weft):
     aligned = weft("align", "--output-format", "jsonl", stdin=PAIRS).stdout
     piped = weft("lexicon", "-", "--links", "-", stdin=aligned).stdout

@@ -103,13 +103,15 @@ def filter_pairs(
                 calibrated=True,
             )
         )
+        heading = text.reader().heading(given.sentences) if given.others is None else None
         rated = (BAD if pair == NOTHING else pair_score(pair, alignment) for pair, alignment in given.pairs)
         shown = counted(rated, "pairs", quiet=on_screen(output))
         verdicts = keep_above(shown, min_score) if min_score is not None else keep_share(shown, keep or 0.0)
         names = [path for path in (output, target_output) if path is not None]
         writers = [stack.enter_context(open_output(path)) for path in names]
         note = stack.enter_context(open_output(report)) if report is not None else None
-        kept, total = _write(_lines(given.sentences, given.others), verdicts, writers, note, scores=scores)
+        lines = _lines(given.sentences, given.others)
+        kept, total = _write(lines, verdicts, writers, note, heading=heading, scores=scores)
     bad_lines.summarise()
     say(f"kept {kept:,} of {total:,} lines.")
 
@@ -144,18 +146,25 @@ def _write(
     writers: list[Callable[[bytes], object]],
     note: Callable[[bytes], object] | None,
     *,
+    heading: int | None,
     scores: bool,
 ) -> tuple[int, int]:
-    """Write what is kept. Two input files become two outputs, or `source ||| target` where there is one output."""
+    """Write what is kept, and the line that names columns; say how many of how many pairs are kept.
+
+    Two input files become two outputs, or `source ||| target` where there is one output.
+    """
     kept = total = 0
-    for sides, (score, keep) in zip(lines, verdicts, strict=True):
-        total += 1
+    for number, (sides, (score, keep)) in enumerate(zip(lines, verdicts, strict=True), start=1):
+        is_heading = number == heading
+        total += not is_heading
         kept += keep
         if note is not None:
-            note(f"{max(score, 0.0):.6f}\t{'kept' if keep else 'dropped' if score >= 0 else 'bad'}\n".encode())
-        if keep:
+            verdict = "header" if is_heading else "kept" if keep else "dropped" if score >= 0 else "bad"
+            note(f"{max(score, 0.0):.6f}\t{verdict}\n".encode())
+        if keep or is_heading:
             columns = sides if len(writers) == len(sides) else (b" ||| ".join(sides),)
-            prefix = f"{score:.6f}\t".encode() if scores else b""
+            shown = "score" if is_heading else f"{score:.6f}"
+            prefix = f"{shown}\t".encode() if scores else b""
             for write, column in zip(writers, (prefix + columns[0], *columns[1:]), strict=True):
                 write(column + b"\n")
     return kept, total

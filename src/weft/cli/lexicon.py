@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from enum import StrEnum
 from os import makedirs
 from os.path import join
@@ -140,9 +141,8 @@ def lexicon(
         shown: dict[int, SentencePair] = {}
         if examples:
             entries = list(entries)
-            shown = _sentences(
-                {entry.line for entry in entries}, given.sentences, given.others, text.reader(watch=False)
-            )
+            reader = replace(text.reader(), again=True)
+            shown = _sentences({entry.line for entry in entries}, given.sentences, given.others, reader)
         write_lines(output, _lines(entries, shown, format))
     bad_lines.summarise()
 

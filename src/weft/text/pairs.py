@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -20,7 +20,7 @@ from weft.text.fields import NoPairError, PairFields, Sides, TableParser, TextPa
 from weft.text.json_objects import is_json_object, shorten
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_together
 from weft.text.rows import is_csv, read_rows
-from weft.text.watches import BarsWatch, IdWatch, warn_of_headings, watched
+from weft.text.watches import IdWatch, PairsWatch, warn_of_headings, watched
 from weft.types import SentencePair, Words
 
 PLAIN = PairFields()
@@ -77,10 +77,7 @@ def read_pairs(
             side.
         LineCountError: the two files have different numbers of lines.
     """
-    texts = read_texts(path, target, format=format, fields=fields, on_error=on_error)
-    if split is not None:
-        return _segmented(texts, path, split, on_error)
-    return map(_split, texts)
+    return PairReader(format, fields, split).pairs(path, target, on_error=on_error)
 
 
 def _split(sides: Sides | None) -> SentencePair:
@@ -110,15 +107,30 @@ class PairReader:
     fields: PairFields = PLAIN
     split: tuple[Split, Split] | None = None
     watch: bool = False  # warn of text that should have been split
+    again: bool = False  # the files were read before, so what there is to warn of has been said
 
     def pairs(
         self, path: FilePath, target: FilePath | None = None, *, on_error: OnError | None = None
     ) -> Iterator[SentencePair]:
         """Stream the pairs of one file, or of two."""
-        if self.watch and self.split is None:
-            texts = read_texts(path, target, format=self.format, fields=self.fields, on_error=on_error)
-            return map(_split, watched(texts, path))
-        return read_pairs(path, target, format=self.format, fields=self.fields, split=self.split, on_error=on_error)
+        records = read_text_pairs(
+            path, target, format=self.format, fields=self.fields, on_error=on_error, doubts=not self.again
+        )
+        texts = (record.sides for record in records)
+        if self.split is not None:
+            return _segmented(texts, path, self.split, on_error)
+        return map(_split, watched(texts, path) if self.watch and not self.again else texts)
+
+    def heading(self, path: FilePath) -> int | None:
+        """The number of the row that names the columns of a table, from 1; None if no row does."""
+        if self.fields.source is None:
+            return None
+        bad: list[FormatError] = []
+        rows = read_text_pairs(path, format=self.format, fields=self.fields, on_error=bad.append, doubts=False)
+        for number, row in enumerate(rows, start=1):
+            if row.sides or number > len(bad):  # the first row that is not bad
+                return None if row.sides else number
+        return None
 
     def records(
         self, path: FilePath, target: FilePath | None = None, *, on_error: OnError | None = None
@@ -153,27 +165,29 @@ def read_text_pairs(
     format: PairFormat | str = PairFormat.AUTO,
     fields: PairFields = PLAIN,
     on_error: OnError | None = None,
+    doubts: bool = True,
 ) -> Iterator[TextPair]:
     """Stream pairs before words are split, together with the other fields of their lines.
 
-    Arguments and errors are those of `read_pairs`; a line that holds no pair has no sides.
+    Arguments and errors are those of `read_pairs`; a line that holds no pair has no sides. Without `doubts`, nothing is
+    said of lines that look as if they should be read in another way.
     """
     format = chosen("format", PairFormat, format)
     if target is not None:
-        return _read_two_files(path, target, read_lines(path), read_lines(target), on_error)
+        return _read_two_files((path, target), (read_lines(path), read_lines(target)), on_error, doubts)
     named_csv = is_csv(path)
     if fields.columns and format is PairFormat.AUTO:
         format = PairFormat.CSV if named_csv else PairFormat.TSV
     if fields.columns and format not in _TABLES:
         raise SettingError(f"`columns` are for TSV and CSV; the format is {format}.")
-    return _read_one_file(path, read_rows(path), _Parser(format, fields, named_csv=named_csv), on_error)
+    return _read_one_file(path, read_rows(path), _Parser(format, fields, named_csv=named_csv), on_error, doubts)
 
 
 def _read_one_file(
-    path: FilePath, lines: Iterator[bytes], parser: _Parser, on_error: OnError | None
+    path: FilePath, lines: Iterator[bytes], parser: _Parser, on_error: OnError | None, doubts: bool
 ) -> Iterator[TextPair]:
     watch = IdWatch(path)
-    watch.done = bool(parser.fields.columns)
+    watch.done = not doubts or bool(parser.fields.columns)
     for number, line in enumerate(lines, start=1):
         pair = None
         try:
@@ -186,7 +200,7 @@ def _read_one_file(
             extra = error.extra if isinstance(error, NoPairError) else pair.extra if pair else {}
             yield TextPair(None, extra)
         else:
-            if number == 1 and parser.reads_table and pair.sides:
+            if number == 1 and doubts and parser.reads_table and pair.sides:
                 warn_of_headings(path, pair.sides, "a sentence pair", _BY_NAME)
             if not watch.done and parser.reads_table and pair.sides:
                 watch.look(pair.sides[0])
@@ -224,14 +238,12 @@ class _Parser:
 
 
 def _read_two_files(
-    source: FilePath,
-    target: FilePath,
-    source_lines: Iterator[bytes],
-    target_lines: Iterator[bytes],
-    on_error: OnError | None,
+    paths: tuple[FilePath, FilePath], readers: Sequence[Iterator[bytes]], on_error: OnError | None, doubts: bool
 ) -> Iterator[TextPair]:
-    lines = read_together([display_name(source), display_name(target)], [source_lines, target_lines], texts=True)
-    watch = BarsWatch(source)
+    source, target = paths
+    lines = read_together([display_name(path) for path in paths], readers, texts=True)
+    watch = PairsWatch(source)
+    watch.done = not doubts
     for number, (source_line, target_line) in enumerate(lines, start=1):
         path = source
         try:
@@ -284,7 +296,9 @@ def _no_format(text: str) -> TextPair:
         raise ValueError("the bars need a space on both sides: 'source ||| target'.")
     if text.lstrip().startswith("["):
         raise ValueError("expected a JSON object on each line, found an array. For one object per line: jq -c '.[]'.")
-    raise ValueError("expected 'source ||| target', two columns separated by a tab, or a JSON object.")
+    raise ValueError(
+        "expected 'source ||| target', two columns separated by a tab, or a JSON object. CSV needs `input_format` csv."
+    )
 
 
 def _parse_bars(text: str) -> TextPair:

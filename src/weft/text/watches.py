@@ -16,7 +16,12 @@ logger = logging.getLogger(__name__)
 _ID = re.compile(r"[\w.:/#-]*(?:\d|\w[._:/#]\w)[\w.:/#-]*")
 _FEWEST_IDS, _ENOUGH_IDS = 3, 20
 _ENOUGH_LINES = 20
-_FEWEST_BARS = 2
+_FEWEST_PAIRS = 2
+_SIGNS_OF_PAIRS = {
+    "' ||| '": re.compile(r" \|\|\| "),
+    "tabs": re.compile(r"\S *\t *\S"),
+    "JSON": re.compile(r'^\{".*\}\s*$'),
+}
 # More Thai, Chinese or Japanese characters in a row than a word has, or a comma that is part of a word.
 _LONG = re.compile(r"[\u0e00-\u0e7f]{16}|[\u3040-\u9fff]{10}|[^\W\d_]{2}[,;]$|[\u3040-\u9fff][\u3001\uff0c].")
 # A full stop that is part of the last word.
@@ -91,24 +96,27 @@ class IdWatch:
         self.done = True
 
 
-class BarsWatch:
+class PairsWatch:
     """Notices pairs where one side of two files is expected, and says so once."""
 
     def __init__(self, path: FilePath) -> None:
         self._path = path
         self._lines = 0
+        self._signs = _SIGNS_OF_PAIRS
         self.done = False
 
     def look(self, text: str) -> None:
-        """Look at one line. A file holds pairs if all of its first lines have bars between two texts."""
+        """Look at one line. A file holds pairs if all of its first lines have the same between two texts."""
         self._lines += 1
-        if " ||| " not in text:
+        self._signs = {sign: pattern for sign, pattern in self._signs.items() if pattern.search(text)}
+        if not self._signs:
             self.done = True
-        elif self._lines >= _FEWEST_BARS:
+        elif self._lines >= _FEWEST_PAIRS:
             logger.warning(
-                "%s: the lines contain ' ||| ', but are read as the sentences of one language. If they are pairs, name "
+                "%s: the lines contain %s, but are read as the sentences of one language. If they are pairs, name "
                 "this file alone.",
                 display_name(self._path),
+                next(iter(self._signs)),
             )
             self.done = True
 

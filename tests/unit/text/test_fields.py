@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from weft.errors import FormatError, SettingError
 from weft.text.fields import PairFields, TextPair
-from weft.text.pairs import read_pairs, read_text_pairs, read_texts
+from weft.text.pairs import PairReader, read_pairs, read_text_pairs, read_texts
 from weft.types import SentencePair
 
 GOOD = SentencePair(("das", "ist", "gut"), ("that", "is", "good"))
@@ -204,11 +204,44 @@ def test_keys_of_programs_are_ids_too(write, caplog):
     assert "looks like ids (home.title, menu/file, save_all, ...)" in record.getMessage()
 
 
-@pytest.mark.parametrize(("text", "noticed"), [("a ||| b\nc ||| d\ne\n", True), ("a ||| b\nc\nd\n", False)])
-def test_pairs_named_as_one_side_of_two_files_are_noticed_once(write, caplog, text, noticed):
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [
+        ("a ||| b\nc ||| d\ne\n", "' ||| '"),
+        ("a\tb\nc\td\ne\n", "tabs"),
+        ('{"source": "a"}\n{"source": "b"}\nc\n', "JSON"),
+        ("a ||| b\nc\nd\n", None),
+        ("a\tb\nc ||| d\ne\n", None),
+        ("a\t\nc\t\nd\n", None),
+    ],
+)
+def test_pairs_named_as_one_side_of_two_files_are_noticed_once(write, caplog, text, sign):
     caplog.set_level(logging.WARNING, "weft")
     list(read_pairs(write(text, "source"), write("x\ny\nz\n", "target")))
-    assert ["contain ' ||| '" in record.getMessage() for record in caplog.records] == [True] * noticed
+    assert [f"contain {sign}, but" in record.getMessage() for record in caplog.records] == [True] * bool(sign)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "heading"),
+    [
+        ("de,en\nja,yes\n", "t.csv", 1),
+        ("\n\nde\ten\nja\tyes\n", "t.tsv", 3),
+        ('{"de": "ja", "en": "yes"}\n', "t.jsonl", None),
+        ('{"de": "", "en": "yes"}\n', "t.jsonl", None),
+        ("", "t.csv", None),
+    ],
+)
+def test_the_row_that_names_columns_is_found(write, text, name, heading):
+    assert PairReader(fields=PairFields.of("de", "en")).heading(write(text, name)) == heading
+    assert PairReader().heading(write(text, name)) is None
+
+
+def test_what_is_read_again_is_not_doubted_again(write, caplog):
+    caplog.set_level(logging.WARNING, "weft")
+    bars, table = write("a ||| b\n" * 3, "bars"), write("id,source\n1,ja.\n2,so.\n3,na.\n", "t.csv")
+    for paths in ((bars, bars), (table,)):
+        assert len(list(PairReader(watch=True, again=True).pairs(*paths))) > 2
+    assert not caplog.records
 
 
 def test_ids_below_a_line_of_headings_are_noticed_in_csv(write, caplog):
