@@ -342,6 +342,19 @@ def test_many_bad_lines_are_counted_and_a_file_of_nothing_else_has_failed(weft):
     assert done.stderr.endswith("If the translation is in a second file, name it after the first.\n")
 
 
+def test_records_with_other_fields_are_not_taken_for_one_side_of_two_files(weft):
+    done = weft("align", stdin='{"de": "ja", "en": "yes"}\n')
+    assert done.returncode == 1
+    assert "Choose two with --source-field and --target-field" in done.stderr
+    assert "second file" not in done.stderr
+
+
+def test_csv_on_stdin_needs_the_name_of_its_format(weft):
+    done = weft("align", stdin="ja,yes\n")
+    assert (done.returncode, "CSV needs --input-format csv." in done.stderr) == (1, True)
+    assert weft("align", "--input-format", "csv", stdin="ja,yes\n").stdout == "0-0\n"
+
+
 def test_an_empty_file_is_told_from_one_that_was_aligned(weft):
     done = weft("align", stdin="")
     assert (done.returncode, done.stdout) == (0, "")
@@ -386,6 +399,16 @@ def test_words_that_the_model_cannot_read_are_reported(weft, tmp_path):
     (tmp_path / "pairs").write_text(text)
     sharded = weft("align", tmp_path / "pairs", "--shards", "2", "-o", tmp_path / "out")
     assert "in 3 lines, the model cannot read more than a third" in sharded.stderr
+
+
+def test_sentences_without_a_counterpart_are_no_mistakes_to_other_commands(weft, tmp_path):
+    (tmp_path / "de").write_text("Die Katze schläft.\n\nDie Aktien fielen gestern um zwölf Prozent.\n\nHunde bellen.\n")
+    (tmp_path / "en").write_text("The cat is sleeping.\n\nDogs bark.\n")
+    weft("align", "--documents", "de", "en", "-o", "two.jsonl", cwd=tmp_path)
+    assert '"target_span": null' in (tmp_path / "two.jsonl").read_text()
+    for command in (["lexicon", "two.jsonl", "--links", "two.jsonl"], ["view", "two.jsonl"]):
+        done = weft(*command, cwd=tmp_path)
+        assert ("Hunde" in done.stdout, "Aktien" in done.stdout, done.stderr) == (True, False, "")
 
 
 def test_two_texts_whose_sentences_do_not_match(weft, tmp_path):
@@ -452,6 +475,9 @@ def test_subtitles_are_doubted(weft, tmp_path):
     assert said.count("looks like subtitles") == 1
     assert "a.srt looks like subtitles, but its numbers and times are read as text." in said
     assert "subtitles" not in weft("align", "a.txt", "a.txt", cwd=tmp_path).stderr
+    for command in (["view", "a.srt", "--target", "b.srt"], ["lexicon", "a.srt", "b.srt"]):
+        said = weft(*command, cwd=tmp_path).stderr
+        assert "are read as text. Pair the sentences first, with weft align --documents." in said
 
 
 @pytest.mark.parametrize("format", ["pharaoh", "words", "naacl"])

@@ -162,5 +162,10 @@ def test_a_sentence_in_place_of_a_file_is_answered_with_what_to_type(weft, argum
     assert "type: echo 'SENTENCE ||| TRANSLATION' | weft align --raw" in done.stderr
 
 
+def test_a_pattern_that_the_shell_left_alone_is_answered_with_what_takes_patterns(weft):
+    said = weft("align", "shard*.tsv", "-o", "links").stderr
+    assert said.startswith("weft: shard*.tsv: No such file or directory. Patterns need --engine ray;")
+
+
 def test_a_file_that_is_missing_is_not_taken_for_a_sentence(weft):
     assert weft("align", "my pairs.txt").stderr == "weft: my pairs.txt: No such file or directory.\n"

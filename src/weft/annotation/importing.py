@@ -18,6 +18,10 @@ from weft.text.links import links_of_record, recognised_links
 from weft.text.pairs import NOTHING, PairReader
 from weft.types import Alignment, SentencePair
 
+# What a line is that holds no pair and yet is not bad.
+_NAMES = "the line names the columns."
+_ALONE = "the sentence has no counterpart."
+
 
 @dataclass(frozen=True)
 class Imported:
@@ -64,7 +68,7 @@ def read_files(
         problems[error.line or 0] = Path(error.path).name + str(error).removeprefix(error.path)
 
     pairs = [
-        ProjectPair(pair, problems.get(number, "the line names the columns.") if pair == NOTHING else "", extra)
+        ProjectPair(pair, problems.get(number, _ALONE if extra else _NAMES) if pair == NOTHING else "", extra)
         for number, (pair, extra) in enumerate(reader.records(*paths, on_error=note), start=1)
     ]
     if not any(entry.pair != NOTHING for entry in pairs):

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from weft.cli.badlines import BadLines, MissingTerms
+from weft.cli.linked import doubt_subtitles
 from weft.cli.options import (
     LINKS,
     OUTPUT,
@@ -142,7 +143,7 @@ def align(
     """
     only_one_stdin(input, target)
     if not documents:
-        _doubt_subtitles(input, target)
+        doubt_subtitles(input, target, advice="Add --documents, which leaves them out and pairs the sentences")
     settings: dict[str, Any] = {
         "layer": layer,
         "device": device,
@@ -213,7 +214,7 @@ def align(
     if not done.lines:
         say("the input is empty; there is nothing to align.")
     sentence = f"{bad_lines.count:,} of {done.lines:,} lines could not be aligned."
-    if target is None and bad_lines.count == done.lines > 0:
+    if target is None and bad_lines.count == done.lines > 0 and bad_lines.without_format:
         sentence += " If the translation is in a second file, name it after the first."
     bad_lines.summarise(sentence, lines=done.lines)
 
@@ -235,17 +236,6 @@ def _align_documents(input: str, target: str | None, output: str, **options: Any
     alone = len(parts) - paired
     unpaired = f"{number_of(alone, 'sentence')} {'has' if alone == 1 else 'have'} no counterpart"
     say(f"{number_of(paired, 'pair')} of sentences; {unpaired}.")
-
-
-def _doubt_subtitles(*paths: str | None) -> None:
-    """Subtitles are read as any other lines, but not in silence."""
-    for path in paths:
-        if path is not None and path.lower().endswith((".srt", ".vtt")):
-            say(
-                f"{path} looks like subtitles, but its numbers and times are read as text. Add --documents, which "
-                "leaves them out and pairs the sentences."
-            )
-            return
 
 
 def _only_for_lines(**options: object) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from weft.cli.output import say
 from weft.errors import FormatError, WeftError
+from weft.text.pairs import NO_FORMAT
 
 T = TypeVar("T")
 
@@ -21,6 +22,7 @@ class BadLines:
     def __init__(self, consequence: str, *, strict: bool) -> None:
         self.count = 0
         self.lines = 0
+        self.without_format = False  # the first bad line was in no format of sentence pairs
         self._consequence = consequence
         self._strict = strict
 
@@ -28,6 +30,8 @@ class BadLines:
         """Take note of one bad line."""
         if self._strict:
             raise error
+        if not self.count:
+            self.without_format = NO_FORMAT in str(error)
         self.count += 1
         if self.count <= _MOST_NAMED:
             say(f"{error} {self._consequence}")

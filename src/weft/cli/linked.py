@@ -12,7 +12,7 @@ import typer
 from weft.cli.badlines import BadLines
 from weft.cli.groups import AligningOptions, TextOptions
 from weft.cli.options import LINKS
-from weft.cli.output import only_one_stdin
+from weft.cli.output import only_one_stdin, say
 from weft.text.lines import FilePath, display_name, rereadable
 from weft.types import Alignment, SentencePair
 
@@ -32,6 +32,19 @@ LinksBaseOption = Annotated[
     int,
     typer.Option(min=0, max=1, metavar="0|1", help="Index of the first word in the links.", rich_help_panel=LINKS),
 ]
+
+
+def doubt_subtitles(*paths: str | None, advice: str = "Pair the sentences first, with weft align --documents") -> None:
+    """Subtitles are read as any other lines, but not in silence.
+
+    Args:
+        paths: files of text.
+        advice: what to do instead.
+    """
+    for path in paths:
+        if path is not None and path.lower().endswith((".srt", ".vtt")):
+            say(f"{path} looks like subtitles, but its numbers and times are read as text. {advice}.")
+            return
 
 
 @contextmanager
@@ -94,6 +107,7 @@ def linked_input(
     from weft.applications.linked import link_source, with_links
     from weft.extraction.scores import Scores
 
+    doubt_subtitles(input, target)
     reader = text.reader(watch=links is None)  # links that are there tell what the words are
     with opened(input, target, links, twice=twice) as (sentences, others, link_file):
         source = link_source(link_file, base=base, languages=text.languages, **aligning.as_settings())

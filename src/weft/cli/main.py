@@ -90,13 +90,20 @@ def main() -> None:
         _fail(str(error), 1)
     except OSError as error:
         place = "" if error.filename is None else f"{error.filename or repr(error.filename)}: "
-        hint = _SENTENCE_HINT if isinstance(error, FileNotFoundError) and _is_sentence(error.filename) else ""
+        hint = _hint(error.filename) if isinstance(error, FileNotFoundError) else ""
         _fail(f"{place}{error.strerror}.{hint}" if error.strerror else str(error), 1)
     except typer.Exit as stop:
         sys.exit(stop.exit_code)
 
 
+_PATTERN_HINT = " Patterns need --engine ray; without it, align one file at a time."
 _SENTENCE_HINT = " If this is a sentence and not a file, type: echo 'SENTENCE ||| TRANSLATION' | weft align --raw"
+
+
+def _hint(name: object) -> str:
+    """What a name that is no file's may have been meant for."""
+    is_pattern = isinstance(name, str) and "*" in name and sys.argv[1:2] == ["align"]
+    return _PATTERN_HINT if is_pattern else _SENTENCE_HINT if _is_sentence(name) else ""
 
 
 def _is_sentence(name: object) -> bool:

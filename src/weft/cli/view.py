@@ -15,6 +15,7 @@ import typer
 
 from weft.cli.badlines import BadLines
 from weft.cli.groups import TextOptions, expanded
+from weft.cli.linked import doubt_subtitles
 from weft.cli.options import (
     LINKS,
     MODEL,
@@ -145,6 +146,7 @@ def view(
     Example: weft view pairs.txt mine.links theirs.links --gold gold.talp -o page.html
     """
     only_one_stdin(input, target, gold, *(links or []))
+    doubt_subtitles(input, target)
     wanted = _format(output, format, text, similarity)
     reader = reading.reader()
     target, links = _sides(input, target, links or [], reader)

@@ -29,8 +29,8 @@ class NoPairError(ValueError):
 class TextPair(NamedTuple):
     """A sentence and its translation as a file holds them, with everything else its line says.
 
-    Each side is text, or words where the file lists them. `sides` is None for a line that holds no pair: a bad one, or
-    one that names columns. `extra` is empty for formats without names.
+    Each side is text, or words where the file lists them. `sides` is None for a line that holds no pair: a bad one, one
+    that names columns, or a sentence that has no counterpart. `extra` is empty for formats and lines without names.
     """
 
     sides: Sides | None
@@ -100,6 +100,8 @@ class PairFields:
         record = parse_json_object(text)
         source, target = self.names_in(record)
         extra = {name: value for name, value in record.items() if name not in (source, target)}
+        if _is_alone(record):
+            return TextPair(None, extra)
         try:
             return TextPair((_side(record, source), _side(record, target)), extra)
         except ValueError as error:
@@ -125,6 +127,12 @@ def _translations(record: dict[str, Any]) -> dict[str, Any]:
     """The sentences by language, as Hugging Face datasets have them."""
     found = record.get(TRANSLATION)
     return found if isinstance(found, dict) else {}
+
+
+def _is_alone(record: dict[str, Any]) -> bool:
+    """Whether a record is a sentence that `weft align --documents` found no counterpart for."""
+    spans = [record.get(f"{side}_span", False) for side in _SIDES]
+    return None in spans and False not in spans
 
 
 def sentence_field(record: dict[str, Any], name: str) -> Any:

@@ -145,7 +145,8 @@ class _Tokens(dict[bytes, Link]):
     def __missing__(self, token: bytes) -> Link:
         match = _TOKEN.fullmatch(token)
         if not match or (match[2] == b"p" and self._format != LinkFormat.TALP):
-            raise ValueError(f"expected {_EXPECTED[self._format]}, found {_quoted(token)}.")
+            hint = " Files of GIZA++ must be rewritten first: docs/coming-from.md says how." if token == b"#" else ""
+            raise ValueError(f"expected {_EXPECTED[self._format]}, found {_quoted(token)}.{hint}")
         source, target = int(match[1]) - self._base, int(match[3]) - self._base
         if source < 0 or target < 0:
             raise ValueError(f"found {_quoted(token)}, but `base` is 1, so words are counted from 1.")

@@ -26,6 +26,9 @@ from weft.types import SentencePair, Words
 PLAIN = PairFields()
 """Files without column names, and JSONL with the fields `source` and `target`, or `translation`."""
 
+NO_FORMAT = "expected 'source ||| target'"
+"""How the message about a line in no format begins."""
+
 NOTHING = SentencePair((), ())
 """Stands for a line that holds no pair, so that line n of the output still belongs to line n of the input."""
 # The bars come first in the pattern, so that the search for them is one for a plain string.
@@ -129,7 +132,7 @@ class PairReader:
         rows = read_text_pairs(path, format=self.format, fields=self.fields, on_error=bad.append, doubts=False)
         for number, row in enumerate(rows, start=1):
             if row.sides or number > len(bad):  # the first row that is not bad
-                return None if row.sides else number
+                return None if row.sides or row.extra else number
         return None
 
     def records(
@@ -296,9 +299,7 @@ def _no_format(text: str) -> TextPair:
         raise ValueError("the bars need a space on both sides: 'source ||| target'.")
     if text.lstrip().startswith("["):
         raise ValueError("expected a JSON object on each line, found an array. For one object per line: jq -c '.[]'.")
-    raise ValueError(
-        "expected 'source ||| target', two columns separated by a tab, or a JSON object. CSV needs `input_format` csv."
-    )
+    raise ValueError(f"{NO_FORMAT}, two columns separated by a tab, or a JSON object. CSV needs `input_format` csv.")
 
 
 def _parse_bars(text: str) -> TextPair:

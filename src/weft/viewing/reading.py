@@ -107,7 +107,7 @@ def holds_links(path: FilePath) -> bool:
 
 def holds_pairs(path: FilePath, reader: PairReader) -> bool:
     """Whether the first line with words is a sentence pair, and not one side of two parallel files."""
-    plain = replace(reader, split=(split_words, split_words))
+    plain = replace(reader, split=(split_words, split_words), again=True)  # doubts come when it is read in earnest
     for number, line in enumerate(read_rows(path)):
         if line.strip():
             # The first line may hold the names of columns.

@@ -67,6 +67,13 @@ def test_links_that_do_not_fit_are_refused(tmp_path):
         read_files([file(tmp_path, "nothing here\n")])
 
 
+def test_a_sentence_without_a_counterpart_says_so(tmp_path):
+    alone = '{"source": ["ja"], "source_span": [0, 2], "target": [], "target_span": null}\n'
+    pair = '{"source": ["ja"], "source_span": [0, 2], "target": ["yes"], "target_span": [0, 3]}\n'
+    found = read_files([file(tmp_path, alone + pair, "two-texts.jsonl")]).pairs
+    assert [entry.problem for entry in found] == ["the sentence has no counterpart.", ""]
+
+
 def test_ids_and_other_columns_stay_with_their_pairs(tmp_path):
     table = file(tmp_path, "Nr,de,en\n7,das Haus,the house\n8,,yes\n", "table.csv")
     found = read_files([table], reader=PairReader(fields=PairFields.of("de", "en"))).pairs

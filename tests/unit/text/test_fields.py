@@ -197,6 +197,18 @@ def test_a_record_without_a_pair_keeps_its_other_fields(write):
     assert found == [TextPair(None, {"id": number}) for number in (1, 2, 3)]
 
 
+def test_a_sentence_without_a_counterpart_is_no_pair_and_yet_not_bad(write):
+    alone = {"source": [], "source_span": None, "target": ["yes"], "target_span": [0, 3]}
+    empty = {"source": [], "target": ["yes"], "target_span": [0, 3]}
+    problems: list[FormatError] = []
+    path = write(f"{json.dumps(alone)}\n{json.dumps(empty)}\n")
+    first, second = read_text_pairs(path, on_error=problems.append)
+    assert first == TextPair(None, {"source_span": None, "target_span": [0, 3]})
+    assert second.sides is None
+    assert [problem.line for problem in problems] == [2]
+    assert PairReader(fields=PairFields.of("source", "target")).heading(path) is None
+
+
 def test_keys_of_programs_are_ids_too(write, caplog):
     caplog.set_level(logging.WARNING, "weft")
     list(read_texts(write("home.title\tdas\tthe\nmenu/file\tHaus\thouse\nsave_all\tist\tis\n")))

@@ -56,6 +56,7 @@ def test_double_links_are_one_and_the_sure_one_wins(read):
     ("content", "format", "message"),
     [
         ("0-0\n1-1 3_4\n", "auto", "gold.talp:2: expected 'i-j' or 'ipj', found '3_4'."),
+        ("# Sentence pair (1)\n", "auto", "docs/coming-from.md says how."),
         ("0-0 1p1\n", "pharaoh", "gold.talp:1: expected 'i-j', found '1p1'."),
         ("1-\n", "talp", "gold.talp:1: expected 'i-j' or 'ipj', found '1-'."),
         ("-1-1\n", "talp", "found '-1-1'"),
