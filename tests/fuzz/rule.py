@@ -157,8 +157,15 @@ def _wrong_lines(case: Case, before: dict[str, bytes], after: dict[str, bytes], 
     if expected != found:
         yield f"{expected} lines in, {found} lines out"
     if case.json_lines:
-        for line in filter(None, written.split(b"\n")):
-            json.loads(line)
+        yield from (f"no JSON: {line[:80]!r}" for line in filter(None, written.split(b"\n")) if not _is_json(line))
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
 
 
 def _unpacked(data: bytes) -> bytes:

@@ -51,7 +51,8 @@ def test_links_are_those_of_the_cpu(folder, method):
     expected = load(folder, "cpu", method=method).align_batch(PAIRS)
     found = load(folder, "cuda", method=method).align_batch(PAIRS)
     assert sum(map(len, expected)) > len(PAIRS)
-    assert shared(found, expected) > 0.999
+    # Where two matchings are equally good, the last digit decides between all of their links at once.
+    assert shared(found, expected) > (0.99 if method == "match" else 0.999)
 
 
 def test_scores_are_those_of_the_cpu(folder):
