@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import weft
 from weft.viewing.site import RUNTIME_FILES
 
 
@@ -53,6 +57,18 @@ def test_a_folder_without_the_runtime_is_named(weft, tmp_path):
     assert done.returncode == 1
     assert "does not contain onnxruntime-web: ort.wasm.min.mjs" in done.stderr
     assert not (tmp_path / "site").exists()
+
+
+def test_where_no_runtime_is_near_the_message_says_how_to_get_it(tmp_path):
+    # Under another folder the package has no checkout around it, and so no js/node_modules.
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "weft").symlink_to(Path(weft.__file__).parent)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "lib")}
+    command = [sys.executable, "-m", "weft", "page", "-o", "site"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "Run 'npm install onnxruntime-web' here, or name its folder with --runtime." in done.stderr
+    assert "weft view PAIRS -o page.html" in done.stderr
 
 
 def test_a_model_without_an_int8_graph_is_refused(weft, tmp_path, runtime):

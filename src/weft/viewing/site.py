@@ -74,7 +74,8 @@ def runtime_files(runtime: Path | None) -> list[Path]:
         raise WeftError(f"{runtime} does not contain {_RUNTIME}: {', '.join(RUNTIME_FILES)}.")
     raise WeftError(
         f"browsers need {_RUNTIME}, which does not come with weft. "
-        f"Run 'npm install {_RUNTIME}' here, or name its folder with --runtime."
+        f"Run 'npm install {_RUNTIME}' here, or name its folder with --runtime. docs/viewing.md says how to do it "
+        "without npm. A page of pairs that you have needs neither: weft view PAIRS -o page.html."
     )
 
 
