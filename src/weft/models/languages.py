@@ -10,6 +10,20 @@ _LONGEST_CODE = 3
 _MOST_LISTED = 40
 # Codes that differ from those in lists of languages, and yet name one of them.
 _SAME = {"no": "nb", "iw": "he", "in": "id", "ji": "yi", "jw": "jv", "fil": "tl", "cmn": "zh", "yue": "zh"}
+# Codes of three letters, as FLORES and many corpora have them: deu_Latn is German.
+_THREE_LETTERS = (
+    "afr=af amh=am arg=an ara=ar arb=ar asm=as aze=az azj=az bak=ba bel=be bul=bg ben=bn bod=bo bre=br bos=bs "
+    "cat=ca ces=cs cym=cy dan=da deu=de ger=de dzo=dz ewe=ee ell=el eng=en epo=eo spa=es est=et ekk=et eus=eu "
+    "fas=fa pes=fa fin=fi fao=fo fra=fr fre=fr fry=fy gle=ga gla=gd glg=gl grn=gn guj=gu glv=gv hau=ha heb=he "
+    "hin=hi hrv=hr hat=ht hun=hu hye=hy ina=ia ind=id ibo=ig ido=io isl=is ita=it jpn=ja jav=jv kat=ka kaz=kk "
+    "khm=km kan=kn kor=ko kur=ku kmr=ku kir=ky lat=la ltz=lb lao=lo lit=lt lav=lv lvs=lv mlg=mg plt=mg mri=mi "
+    "mkd=mk mal=ml mon=mn khk=mn mar=mr msa=ms zsm=ms mlt=mt mya=my nob=nb nep=ne npi=ne nld=nl nno=nn oci=oc "
+    "orm=om gaz=om ori=or ory=or pan=pa pol=pl pus=ps pbt=ps por=pt que=qu quy=qu ron=ro rus=ru kin=rw srd=sc "
+    "snd=sd sin=si slk=sk slv=sl sna=sn som=so sqi=sq als=sq srp=sr ssw=ss sot=st sun=su swe=sv swa=sw swh=sw "
+    "tam=ta tel=te tgk=tg tha=th tir=ti tuk=tk tgl=tl tsn=tn tur=tr tat=tt uig=ug ukr=uk urd=ur uzb=uz uzn=uz "
+    "ven=ve vie=vi wol=wo xho=xh yid=yi ydd=yi yor=yo zho=zh chi=zh zul=zu"
+)
+_SAME |= dict(entry.split("=") for entry in _THREE_LETTERS.split())
 
 
 def unknown_words_remark(lines: int, languages: Sequence[str]) -> str:

@@ -27,3 +27,8 @@ def test_the_remark_counts_lines():
     assert unknown_words_remark(1, []).startswith("in 1 line, the model cannot read more than a third")
     assert unknown_words_remark(2000, ["de", "en"]).startswith("in 2,000 lines, ")
     assert unknown_words_remark(2, ["de", "en"]).endswith("It knows de, en.")
+
+
+@pytest.mark.parametrize("code", ["jpn", "deu_Latn", "swh-Latn", "SPA"])
+def test_three_letters_name_the_languages_that_two_letters_name(code):
+    assert list(unknown_languages(["de", "es", "ja", "sw"], code, None)) == []
