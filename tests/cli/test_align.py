@@ -334,6 +334,14 @@ def test_unicode_text_of_a_spreadsheet_is_read(weft, tmp_path):
     assert weft("align", *options, stdin=table.encode("utf-16")).stdout == done.stdout
 
 
+def test_a_table_with_nothing_readable_below_the_names_of_its_columns_has_failed(weft, tmp_path):
+    (tmp_path / "t.csv").write_bytes("German;English\nMädchen;girl\nBär;bear\n".encode("cp1252"))
+    done = weft("align", "t.csv", "--source-field", "German", "--target-field", "English", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "\n\n\n")
+    assert done.stderr.endswith("weft: 2 of 3 lines could not be aligned.\n")
+    assert "no links. Perhaps" not in done.stderr
+
+
 def test_many_bad_lines_are_counted_and_a_file_of_nothing_else_has_failed(weft):
     done = weft("align", stdin="nothing\n" * 30)
     assert (done.returncode, done.stdout) == (1, "\n" * 30)

@@ -216,7 +216,9 @@ def align(
     sentence = f"{bad_lines.count:,} of {done.lines:,} lines could not be aligned."
     if target is None and bad_lines.count == done.lines > 0 and bad_lines.without_format:
         sentence += " If the translation is in a second file, name it after the first."
-    bad_lines.summarise(sentence, lines=done.lines)
+    # The line with the names of columns is not bad, but where all others are, nothing was aligned.
+    names = source_field is not None and not done.linked_lines
+    bad_lines.summarise(sentence, lines=done.lines - names)
 
 
 def _too_long(sentences: int) -> str:

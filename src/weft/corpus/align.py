@@ -165,7 +165,9 @@ def align_files(
         _refuse(address=address)
         done = _locally(job, files, listeners, shards=shards, resume=resume, workers=workers, line_by_line=line_by_line)
     _warn_of_unknown_words(job, done)
-    if done.lines > bad_lines.count and not done.linked_lines:
+    # Among bad lines the only other one may hold the names of columns, which have no links.
+    names = job.fields.source is not None and bad_lines.count > 0
+    if done.lines - names > bad_lines.count and not done.linked_lines:
         logger.warning("%s", no_links_remark(done.lines - bad_lines.count))
     return AlignedFiles(
         done.lines, bad_lines.count, done.long_sentences, missing.count, done.unknown_lines, done.linked_lines
