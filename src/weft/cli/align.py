@@ -213,7 +213,7 @@ def align(
         say(_too_long(done.long_sentences))
     if not done.lines:
         say("the input is empty; there is nothing to align.")
-    sentence = f"{bad_lines.count:,} of {done.lines:,} lines could not be aligned."
+    sentence = f"{bad_lines.count:,} of {number_of(done.lines, 'line')} could not be aligned."
     if target is None and bad_lines.count == done.lines > 0 and bad_lines.without_format:
         sentence += " If the translation is in a second file, name it after the first."
     # The line with the names of columns is not bad, but where all others are, nothing was aligned.

@@ -20,7 +20,7 @@ from weft.cli.linked import (
 from weft.cli.options import OUTPUT, OutputOption, StrictOption
 from weft.cli.output import on_screen, open_output, say
 from weft.cli.progress import counted
-from weft.errors import SettingError
+from weft.errors import SettingError, number_of
 from weft.text.lines import FilePath, display_name, read_lines, read_together
 from weft.text.pairs import NOTHING
 from weft.text.rows import read_rows
@@ -113,7 +113,7 @@ def filter_pairs(
         lines = _lines(given.sentences, given.others)
         kept, total = _write(lines, verdicts, writers, note, heading=heading, scores=scores)
     bad_lines.summarise()
-    say(f"kept {kept:,} of {total:,} lines.")
+    say(f"kept {kept:,} of {number_of(total, 'line')}.")
 
 
 def _check(
