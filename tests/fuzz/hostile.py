@@ -16,7 +16,7 @@ WORDS = (
 )  # fmt: skip
 BAD_LINES = (
     *(b"", b" ", b"\t", b"no separator", b"|||", b" ||| ", b"a ||| ", b" ||| b", b"a ||| b ||| c"),
-    b"bad \xff\xfe ||| bytes",
+    b"\xff\xfe bad ||| bytes",
     *(b"{", b"{}", b"[]", b"null", b'{"source": 3, "target": null}', b'{"source": "\\ud800", "target": "a"}', b"\r"),
     *(b"[" * 3000, b'{"source": ' + b"[" * 3000, b'{"a": 1' + b"0" * 5000 + b"}", b'{"source": NaN, "target": [1]}'),
     *(b"a\tb\tc\td", b"\ta", b"a\t", b"0-0 1-1", b"1 1 1 S", b"99999999999-0"),
