@@ -187,3 +187,8 @@ def test_a_pipe_can_be_read_twice_and_keeps_its_name(monkeypatch):
     with rereadable("-") as path:
         assert list(read_lines(path)) == list(read_lines(path)) == [b"das ist gut", b"", "ça va ?".encode()]
         assert display_name(path) == "stdin"
+
+
+def test_a_first_line_with_bad_bytes_does_not_make_a_file_utf16(tmp_path):
+    lines = [b"\xff\xfe bad ||| bytes", b"das ||| that", b"gut ||| good"]
+    assert lines_of(tmp_path, b"\n".join(lines) + b"\n") == lines
