@@ -34,7 +34,7 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _NEVER_IN_UTF8 = (b"\xff", b"\xfe")
 _HALF = re.compile(rb"\xed[\xa0-\xbf]")  # a surrogate, as if it were a character
 _LONGEST_MAGIC = 6
-_SOME_BYTES = 16
+_LOOKED_AT = 1 << 12
 _NOT_TEXT = {
     b"%PDF-": "a PDF, not text. Save it as plain text first, as with pdftotext.",
     b"PK\x03\x04": "a ZIP archive, as DOCX and XLSX are, not text. For DOCX: weft project FILE --segments > text.txt. "
@@ -127,13 +127,12 @@ def _lines(path: FilePath) -> Iterator[bytes]:
 
 def _in_utf8(file: BinaryIO) -> Iterable[bytes]:
     """The lines of a file with their ends; those of UTF-16, as spreadsheets write it, rewritten in UTF-8."""
-    start = cast(io.BufferedReader, file).peek(1)
-    if not start.startswith(_NEVER_IN_UTF8):
+    if not cast(io.BufferedReader, file).peek(1).startswith(_NEVER_IN_UTF8):
         return file
-    mark = file.read(2)
-    file = io.BufferedReader(_Rejoined(mark, file), 1 << 17)
+    start = file.read(_LOOKED_AT)
+    file = io.BufferedReader(_Rejoined(start, file), 1 << 17)
     # Every blank, tab and line end of UTF-16 has a zero byte: without any, the first line merely begins badly.
-    if mark not in _UTF16 or (len(start) > _SOME_BYTES and b"\0" not in start):
+    if not start.startswith(_UTF16) or (len(start) > 2 and b"\0" not in start):
         return file
     # Half a character, as spreadsheets leave it where they cut a text, spoils its own line and no other.
     text = io.TextIOWrapper(file, encoding="utf-16", errors="surrogatepass", newline="\n")
