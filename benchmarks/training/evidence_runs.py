@@ -102,6 +102,21 @@ def _text(place: Place) -> Iterator[Run]:
     yield Run("text/six/default", (place.settings(*six),))
     yield Run("text/six/noisy", (place.settings(*six, place.corpus("anchor.all"), dropout=0.1, held_out=0.0),))
 
+    for language in ("ar", "ko", "ru", "fi", "hu"):
+        yield Run(f"text/{language}/guided", (_guided(place, language),))
+        yield Run(f"text/{language}/guided, strict", (_guided(place, language, gold={"silver_stray": 0.5}),))
+        yield Run(f"text/{language}/guided, slow", (_guided(place, language, learning_rate=1e-5),))
+
+
+def _guided(place: Place, language: str, **settings: Any) -> Settings:
+    """Half of the text has links of the statistical aligner that the model does not rule out; no other text."""
+    return place.settings(
+        place.corpus(f"text.{language}", links="eflomal", silver=True),
+        objectives=["gold", "teacher", "unrelated"],
+        **{"learning_rate": 3e-5, "dropout": 0.0, "batch_size": 64, "held_out": 0.0, **settings},
+        guide={"share": 0.5, "denoise_after": 0.0, "denoise_keep": 0.1, "denoise_add": 0.3},
+    )
+
 
 def _default(place: Place, language: str) -> Settings:
     return place.settings(place.corpus(f"text.{language}"))
@@ -145,6 +160,12 @@ def _language(place: Place) -> Iterator[Run]:
         yield Run(f"language/{name}/default", (_new(place, name),), base=FOURTH, sets=sets[name])
     for name in NEW_LANGUAGES:
         yield Run(f"language/{name}/gold", (_new(place, name, gold=True),), base=FOURTH, sets=sets[name])
+    for name in NEW_LANGUAGES:
+        strict = {**_new(place, name), "gold": {"silver_stray": 0.5}}
+        yield Run(f"language/{name}/strict", (strict,), base=FOURTH, sets=sets[name])
+        stricter = {**_new(place, name), "gold": {"silver_stray": 2.0}}
+        yield Run(f"language/{name}/stricter", (stricter,), base=FOURTH, sets=sets[name])
+        yield Run(f"language/{name}/strict, longer", ({**strict, "epochs": 8.0},), base=FOURTH, sets=sets[name])
     # Is the loss on held-out pairs a good judge? Beside it, weights with the best AER on gold, and the last ones.
     for name in NEW_LANGUAGES:
         judged = {**_new(place, name, gold=True, lines=_LEARNED), "dev": [place.dev(f"gold.{name}", _LEARNED)]}

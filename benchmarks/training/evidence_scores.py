@@ -60,7 +60,7 @@ def statistical_links(text: Path, sets: dict[str, GoldSet]) -> Iterator[list[fro
     pairs = [SentencePair(*(tuple(side.split()) for side in line.split(" ||| "))) for line in lines]
     for rows in sets.values():
         links = list(align([*pairs, *(pair for pair, _ in rows)]))
-        yield [frozenset(found) for found in links[len(pairs) :]]
+        yield [frozenset(found.grown) for found in links[len(pairs) :]]
 
 
 def main() -> None:

@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 PAPER_OBJECTIVES = ("mlm", "tlm", "so", "psi")
-STATISTICAL = "eflomal"
+STATISTICAL, STATISTICAL_LIBRARY = "eflomal", "thot"
 _METHODS = ("softmax", "entmax", "geometric")
 
 _RANGES = {

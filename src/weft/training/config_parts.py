@@ -90,11 +90,16 @@ class GuideConfig:
     """A stricter threshold for self-training: links below it are not learned from. 0 is the paper."""
     denoise_after: float | None = None
     """From this share of the run on, given links that are not gold are checked against the model; 1, which is never,
-    or 0.5 for a new language."""
-    denoise_keep: float = 0.05
-    """A given link stays only if one direction gives it more than this."""
-    denoise_add: float = 0.5
-    """A link is added to given ones if both directions give it more than this."""
+    0.5 for a new language, or 0 for text that the base can read."""
+    denoise_keep: float | None = None
+    """A given link stays only if one direction gives it more than this; 0.05, or 0.1 for text that the base can read.
+    """
+    denoise_add: float | None = None
+    """A link is added to given ones if both directions give it more than this; 0.5, or 0.3 for text that the base can
+    read."""
+    share: float | None = None
+    """The share of a text that gets links of the statistical aligner; on the rest, the model learns from a teacher.
+    1, or 0.5 for text that the base can read."""
 
     def __post_init__(self) -> None:
         check_ranges(self, {item.name: SHARE for item in fields(self)})
@@ -108,6 +113,9 @@ class GoldConfig:
     """The cross entropy with each link, and with the null for words without links."""
     stray: float = 2.0
     """Pairs of subwords that are not linked and find each other."""
+    silver_stray: float | None = None
+    """The same for silver links, where a missing link may be the aligner's mistake: 0, or more for those of the
+    statistical aligner, which come with possible ones."""
 
     def __post_init__(self) -> None:
         check_ranges(self, {item.name: NOT_NEGATIVE for item in fields(self)})

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import glob
-from dataclasses import dataclass, replace
+import os
+from dataclasses import dataclass, fields, replace
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
 from weft.errors import SettingError
 from weft.models.resolve import resolve_model
 from weft.models.settings import ModelSettings
-from weft.training.config import PAPER_OBJECTIVES, STATISTICAL, CorpusConfig, TrainingConfig
+from weft.training.config import (
+    PAPER_OBJECTIVES,
+    STATISTICAL,
+    STATISTICAL_LIBRARY,
+    CorpusConfig,
+    GuideConfig,
+    TrainingConfig,
+)
 
 # weft-mini's words that belong together have dot products around 30, others lie around 0.
 USUAL_NULL = 15.0
 _WITH_NULL = {"teacher", "unrelated", "gold"}
 _FLAT = {*_WITH_NULL, "masked"}
 _GOLD_REPEATS = 8.0
+# What the statistical aligner, which keeps all text in memory, reads in minutes: some 300,000 pairs.
+_MOST_BYTES = 1 << 26
+
+
+_PLAIN_GUIDE = GuideConfig(denoise_after=1.0, denoise_keep=0.05, denoise_add=0.5, share=1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +45,8 @@ class Defaults:
     dropout: float | None = None
     warmup: float = 0.0
     epochs: float | None = 1.0
-    denoise_after: float = 1.0
+    guide: GuideConfig = _PLAIN_GUIDE
+    silver_stray: float = 0.0
 
 
 _PAPER = Defaults(
@@ -39,13 +54,24 @@ _PAPER = Defaults(
 )
 _JOINT = Defaults(
     ("teacher", "unrelated"),
-    1e-4,
+    3e-5,  # with 1e-4, other languages drift twice as far
     64,
     0.02,
     "the base reads both sentences together and is good already, so it learns from a frozen copy of itself "
     "and from pairs that are not translations",
     dropout=0.0,  # a copy of the teacher that drops activations begins by unlearning
     warmup=0.1,
+)
+# Links that another kind of aligner finds are news to the base, as its own are not (docs/training.md has the figures).
+# The other half of the text holds what it knows.
+_JOINT_GUIDED = replace(
+    _JOINT,
+    objectives=("gold", "teacher", "unrelated"),
+    guide=GuideConfig(denoise_after=0.0, denoise_keep=0.1, denoise_add=0.3, share=0.5),
+    silver_stray=0.5,
+    reason="the base reads both sentences together and is good already, so it learns links that a statistical aligner "
+    "finds in half of the text and that it does not rule out itself, on the rest from a frozen copy of itself, and "
+    "from pairs that are not translations",
 )
 _JOINT_WITH_GOLD = replace(
     _JOINT,
@@ -66,7 +92,8 @@ _NEW_LANGUAGE = Defaults(
     dropout=0.1,
     warmup=0.1,
     epochs=None,  # see `epochs_by_size`
-    denoise_after=0.5,
+    guide=replace(_PLAIN_GUIDE, denoise_after=0.5),
+    silver_stray=2.0,
 )
 # Rounds through the text of a new language: as many as show it so many pairs, which two cores do in about an hour.
 _PAIRS_SEEN = 20_000
@@ -86,6 +113,9 @@ def settled(config: TrainingConfig) -> tuple[TrainingConfig, str]:
     config = config.with_extraction_of(stored.extraction)
     chosen = _chosen(config, joint=stored.joint)
     said = "" if config.objectives else f"objectives {', '.join(chosen.objectives)}: {chosen.reason}."
+    corpora = config.corpora
+    if chosen is _JOINT_GUIDED:
+        corpora = tuple(replace(corpus, links=STATISTICAL, silver=True) for corpus in corpora)
     objectives = config.objectives or chosen.objectives
     with_null = bool(_WITH_NULL & set(objectives))
     if config.step_tokens is not None and not _FLAT & set(objectives):
@@ -100,10 +130,11 @@ def settled(config: TrainingConfig) -> tuple[TrainingConfig, str]:
         held_out=_held_out(config, chosen),
         null=_null(config, stored, with_null=with_null),
         epochs=chosen.epochs if _has_no_end(config) else config.epochs,
-        guide=replace(config.guide, denoise_after=_first(config.guide.denoise_after, chosen.denoise_after)),
+        guide=_filled(config.guide, chosen.guide),
+        gold=replace(config.gold, silver_stray=_silver_stray(config, chosen)),
         dev=tuple(chain.from_iterable(map(prefixes, config.dev))),
         exclude=tuple(chain.from_iterable(map(prefixes, config.exclude))),
-        corpora=tuple(_repeated(corpus, objectives) for each in config.corpora for corpus in expanded(each)),
+        corpora=tuple(_repeated(corpus, objectives) for each in corpora for corpus in expanded(each)),
     ), said
 
 
@@ -177,10 +208,35 @@ def _chosen(config: TrainingConfig, *, joint: bool) -> Defaults:
     if not joint:
         return _PAPER
     if not any(corpus.links for corpus in config.corpora):
-        return _JOINT
+        return _JOINT_GUIDED if _can_be_guided(config) else _JOINT
     if all(corpus.links for corpus in config.corpora):
         return replace(_JOINT_WITH_GOLD, objectives=("gold", "unrelated"), reason="there are links to learn from")
     return _JOINT_WITH_GOLD
+
+
+def _can_be_guided(config: TrainingConfig) -> bool:
+    """Whether the statistical aligner is here and the text is of its size; a teacher that was named teaches alone."""
+    plain = not any(corpus.hub or corpus.through for corpus in config.corpora)
+    chosen_freely = config.objectives is None and config.teacher is None and config.step_tokens is None
+    return plain and chosen_freely and find_spec(STATISTICAL_LIBRARY) is not None and _size(config) <= _MOST_BYTES
+
+
+def _size(config: TrainingConfig) -> int:
+    """Bytes of all texts; those that are not there are nothing, and named later."""
+    paths = (path for each in config.corpora for corpus in expanded(each) for path in (corpus.path, corpus.target))
+    return sum(os.path.getsize(path) for path in paths if path and os.path.isfile(path))
+
+
+def _silver_stray(config: TrainingConfig, chosen: Defaults) -> float:
+    """As given; by default, links that are missing say nothing where others than the statistical aligner made them."""
+    others = any(corpus.silver and corpus.links not in (None, STATISTICAL) for corpus in config.corpora)
+    return _first(config.gold.silver_stray, 0.0 if others else chosen.silver_stray)
+
+
+def _filled(given: GuideConfig, chosen: GuideConfig) -> GuideConfig:
+    """What was given, and for what was not, what was chosen."""
+    missing = {item.name: getattr(chosen, item.name) for item in fields(given) if getattr(given, item.name) is None}
+    return replace(given, **missing)
 
 
 def _held_out(config: TrainingConfig, chosen: Defaults) -> float:

@@ -182,12 +182,11 @@ def gold_links(
     logs: NullDirections,
     sure: Tensor,
     possible: Tensor,
-    trusted: Tensor,
+    strays: Tensor,
     complete: Tensor,
     weights: Tensor,
     *,
     cross: float,
-    stray: float,
     null: bool,
 ) -> Tensor:
     """Supervised links, summed over the subwords of both sides that gold asks something of.
@@ -201,11 +200,10 @@ def gold_links(
         logs: of the batch.
         sure: links that are asked for, shape (b, n, m).
         possible: links that may be there or not, shape (b, n, m).
-        trusted: pairs whose missing links mean something, shape (b,).
+        strays: by pair, the weight of links between subwords that gold does not link, shape (b,).
         complete: pairs whose words without links have none, shape (b,).
         weights: one weight a pair, shape (b,).
         cross: weight of the cross entropy.
-        stray: weight of links between subwords that gold does not link.
         null: whether there is a null to point to.
     """
     wanted = sure.float()
@@ -222,11 +220,9 @@ def gold_links(
         if null:
             losses = losses + cross * (-nobody).masked_fill(~alone, 0)
         total = total + (losses.sum(1) * weights).sum()
-    if stray:
-        agreed = 0.99 * torch.minimum(logs.forward[:, :, :-1], logs.backward[:, :-1]).exp()
-        strays = -torch.log1p(-agreed).masked_fill(allowed, 0).sum(dim=(1, 2))
-        total = total + stray * (strays * weights * trusted).sum()
-    return total
+    agreed = 0.99 * torch.minimum(logs.forward[:, :, :-1], logs.backward[:, :-1]).exp()
+    found = -torch.log1p(-agreed).masked_fill(allowed, 0).sum(dim=(1, 2))
+    return total + (found * weights * strays).sum()
 
 
 def _lengths(valid: Tensor) -> tuple[Tensor, Tensor]:

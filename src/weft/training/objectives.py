@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from weft.training.batches import ALIGNED, MASKED_APART, MASKED_TOGETHER, PARALLEL, Batch, RowMaker
-from weft.training.config import TrainingConfig
+from weft.training.config import TrainingConfig, known
 from weft.training.flat_batches import FLAT
 from weft.training.grids import link_matrices, moved
 from weft.training.losses import (
@@ -117,9 +117,10 @@ def _gold(passes: Passes) -> Tensor:
         if passes.denoise:
             checked = denoised(sure, logs.between_words(), flat.words(group), config.guide)
             sure = torch.where(trusted[:, None, None], sure, checked)
+        strays = torch.where(trusted, config.gold.stray, known(config.gold.silver_stray))
         losses.append(gold_links(
-            logs, sure, possible, trusted, complete, group.weights[:, 2],
-            cross=config.gold.cross, stray=config.gold.stray, null=config.null is not None,
+            logs, sure, possible, strays, complete, group.weights[:, 2],
+            cross=config.gold.cross, null=config.null is not None,
         ))  # fmt: skip
     return _total(losses, passes)
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from weft.training.batches import ALIGNED, AlignedRows, Batch, Part, PredictedRows
-from weft.training.config import GuideConfig, TrainingConfig
+from weft.training.config import GuideConfig, TrainingConfig, known
 from weft.training.flat_batches import FLAT
 from weft.training.grids import FlatPasses
 from weft.training.losses import Directions, directions
@@ -107,8 +107,8 @@ def denoised(given: Tensor, probabilities: Directions, words: tuple[Tensor, Tens
     """Given links that one direction believes in, and those that both are sure of, shape (b, n, m)."""
     weakest = torch.minimum(probabilities.forward, probabilities.backward)
     strongest = torch.maximum(probabilities.forward, probabilities.backward)
-    kept = given & between_words(strongest > guide.denoise_keep, words)
-    return kept | between_words(weakest > guide.denoise_add, words)
+    kept = given & between_words(strongest > known(guide.denoise_keep), words)
+    return kept | between_words(weakest > known(guide.denoise_add), words)
 
 
 def between_words(links: Tensor, words: tuple[Tensor, Tensor]) -> Tensor:

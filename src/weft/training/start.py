@@ -13,7 +13,7 @@ import torch
 from weft.encoding.torch import load_tokenizer, wrap_tokenizer
 from weft.errors import SettingError, WeftError
 from weft.text.files import whole_folder
-from weft.training.config import STATISTICAL, CorpusConfig, TrainingConfig
+from weft.training.config import STATISTICAL, CorpusConfig, TrainingConfig, known
 from weft.training.corpus import corpus_key, corpus_lines, corpus_pairs
 from weft.training.model import TrainableEncoder, load_trainable, tokenizer_content
 from weft.training.statistical import write_links
@@ -96,17 +96,18 @@ def _teacher(config: TrainingConfig, model: TrainableEncoder, tokenizer: Any) ->
 def _with_links(config: TrainingConfig, tokenizer: Any, output: Path) -> TrainingConfig:
     """The run with links of a statistical aligner where they are asked for, or where a language is new."""
     new = _in_new_language(config.corpora, tokenizer) if config.extend_vocabulary else [False] * len(config.corpora)
+    share = known(config.guide.share)
     guided = [
-        _guided(corpus, output) if corpus.links == STATISTICAL or (is_new and corpus.links is None) else corpus
+        _guided(corpus, output, share) if corpus.links == STATISTICAL or (is_new and corpus.links is None) else corpus
         for corpus, is_new in zip(config.corpora, new, strict=True)
     ]
     return replace(config, corpora=tuple(guided))
 
 
-def _guided(corpus: CorpusConfig, output: Path) -> CorpusConfig:
+def _guided(corpus: CorpusConfig, output: Path, share: float) -> CorpusConfig:
     path = output / f"guide-{corpus_key(replace(corpus, links=None))}.links"
     if not path.exists():
-        write_links(list(corpus_pairs(corpus)), path)
+        write_links(list(corpus_pairs(corpus)), path, share=share)
     return replace(corpus, links=str(path), silver=True)
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from weft.errors import MissingExtraError, WeftError
 from weft.extraction.symmetrize import symmetrize
 from weft.text.files import write_whole
-from weft.types import SentencePair, Words
+from weft.types import SentencePair, WordPair, Words
 
 logger = logging.getLogger(__name__)
 
@@ -22,14 +22,21 @@ _SMALL = 100_000
 _STEM = 5
 
 
-def statistical_links(pairs: Sequence[SentencePair]) -> Iterator[list[tuple[int, int]]]:
+class StatisticalLinks(NamedTuple):
+    """Links between words (source, target): those of both directions grown along the diagonals, and all others."""
+
+    grown: list[WordPair]
+    others: list[WordPair]
+
+
+def statistical_links(pairs: Sequence[SentencePair]) -> Iterator[StatisticalLinks]:
     """Align sentence pairs with each other's help, and nothing else.
 
     Args:
         pairs: all of them; those without words get no links.
 
     Returns:
-        Links between words (source, target) for each pair.
+        The links of each pair.
     """
     stem = _STEM if len(pairs) < _SMALL else None
     sides = [
@@ -38,7 +45,8 @@ def statistical_links(pairs: Sequence[SentencePair]) -> Iterator[list[tuple[int,
     forward = _directed(sides[0], sides[1])
     backward = [{(i, j) for j, i in links} for links in _directed(sides[1], sides[0])]
     for there, back in zip(forward, backward, strict=True):
-        yield sorted(symmetrize(there, back, "grow-diag"))
+        grown = symmetrize(there, back, "grow-diag")
+        yield StatisticalLinks(sorted(grown), sorted((there | back) - grown))
 
 
 def _forms(words: Words, stem: int | None) -> list[str]:
@@ -77,8 +85,23 @@ def _aligner() -> Any:
     return EflomalAlignmentModel()
 
 
-def write_links(pairs: Sequence[SentencePair], path: Path) -> None:
-    """Align pairs and write their links line by line; the file appears when it is complete."""
+def write_links(pairs: Sequence[SentencePair], path: Path, *, share: float = 1.0) -> None:
+    """Align pairs and write their links line by line; the file appears when it is complete.
+
+    A link that only one direction has is a possible one: it may be right, and should not be punished.
+
+    Args:
+        pairs: all of them; they help to align each other.
+        path: the file to write.
+        share: of how many pairs links are written, evenly spread. The others get a blank line.
+    """
     logger.info("aligning %d pairs statistically", len(pairs))
-    lines = (" ".join(f"{i}-{j}" for i, j in links) for links in statistical_links(pairs))
+    lines = (
+        _line(links) if int((number + 1) * share) > int(number * share) else ""
+        for number, links in enumerate(statistical_links(pairs))
+    )
     write_whole(path, "".join(f"{line}\n" for line in lines))
+
+
+def _line(links: StatisticalLinks) -> str:
+    return " ".join([*(f"{i}-{j}" for i, j in links.grown), *(f"{i}p{j}" for i, j in links.others)])

@@ -131,7 +131,7 @@ def first_embeddings(
             continue
         cut = tokenizer.split([(word,) for side in (pair.source, pair.target) for word in side])
         ids = [torch.from_numpy(piece.ids.copy()) for piece in cut]
-        for link in alignment.links:
+        for link in filter(lambda link: link.sure, alignment.links):
             ends = ids[link.source], ids[len(pair.source) + link.target]
             for new, known in (ends, ends[::-1]):
                 added = new[new >= old] - old

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from weft.errors import SettingError
-from weft.training.config import CorpusConfig, TrainingConfig
+from weft.training.config import STATISTICAL, CorpusConfig, GoldConfig, TrainingConfig
 from weft.training.defaults import epochs_by_size, expanded, prefixes, settled
 
 CORPORA = (CorpusConfig("text"),)
@@ -42,3 +44,44 @@ def test_steps_of_tokens_need_rows_that_are_laid_flat():
         SettingError, match="`step_tokens` needs one of the objectives gold, masked, teacher, unrelated"
     ):
         settled(config)
+
+
+def joint_base(folder):
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    (folder / "weft.json").write_text('{"layer": 2, "joint": true, "null": 4.0}')
+    return str(folder)
+
+
+def test_text_alone_has_links_of_the_statistical_aligner_in_half(tmp_path):
+    pytest.importorskip("thot")
+    (tmp_path / "text").write_text("a ||| b\n")
+    config, said = settled(
+        TrainingConfig("out", (CorpusConfig(str(tmp_path / "text")),), joint_base(tmp_path / "base"))
+    )
+    assert config.objectives == ("gold", "teacher", "unrelated")
+    assert [(corpus.links, corpus.silver, corpus.repeat) for corpus in config.corpora] == [(STATISTICAL, True, 1.0)]
+    assert config.guide.share == 0.5
+    assert config.gold.silver_stray == 0.5
+    assert "statistical aligner" in said
+
+
+@pytest.mark.parametrize("given", [{"teacher": "weft-nano"}, {"objectives": ("teacher",)}, {"corpora": "large"}])
+def test_text_has_no_such_links_if_it_is_large_or_something_else_was_asked_for(tmp_path, given):
+    if given == {"corpora": "large"}:
+        with (tmp_path / "text").open("wb") as file:
+            file.truncate(1 << 27)
+        given = {}
+    config, _ = settled(
+        TrainingConfig("out", (CorpusConfig(str(tmp_path / "text")),), joint_base(tmp_path / "base"), **given)
+    )
+    assert [corpus.links for corpus in config.corpora] == [None]
+    assert "gold" not in config.objectives
+
+
+@pytest.mark.parametrize(("links", "stray"), [(None, 2.0), ("mine.links", 0.0)])
+def test_links_that_somebody_else_made_may_be_incomplete(tmp_path, links, stray):
+    corpus = CorpusConfig("text", links=links, silver=links is not None)
+    config, _ = settled(TrainingConfig("out", (corpus,), joint_base(tmp_path / "base"), extend_vocabulary=100))
+    assert config.gold.silver_stray == stray
+    assert settled(replace(config, gold=GoldConfig(silver_stray=0.7)))[0].gold.silver_stray == 0.7

@@ -13,7 +13,7 @@ from models import word_piece_tokenizer
 from weft.encoding.subwords import FastTokenizer
 from weft.training.batches import Batch, Material
 from weft.training.changes import draw, made_rows
-from weft.training.config import ChangesConfig, CorpusConfig, ThroughConfig, TrainingConfig
+from weft.training.config import ChangesConfig, CorpusConfig, GoldConfig, ThroughConfig, TrainingConfig
 from weft.training.flat_batches import DIRECT, FLAT, LINKED, THROUGH, FlatMaker
 from weft.training.losses import gold_links, null_directions
 from weft.training.model import TrainableEncoder
@@ -158,8 +158,8 @@ class Reference:
                             matrix[0, i, j] = known[place][there]
         yes, settings = torch.tensor([True]), self.config.gold
         self.sums["gold"] += gold_links(
-            ours, kinds[True], kinds[False], yes, yes, torch.tensor([corpus_of.weight]),
-            cross=settings.cross, stray=settings.stray, null=True,
+            ours, kinds[True], kinds[False], settings.stray * yes, yes, torch.tensor([corpus_of.weight]),
+            cross=settings.cross, null=True,
         ).item()  # fmt: skip
 
 
@@ -169,6 +169,7 @@ def test_losses_are_those_of_each_row_alone(text, kind, joint):
     config = TrainingConfig(
         "out", corpora, objectives=OBJECTIVES, batch_size=24, null=NULL, changed=0.6, batch_tokens=10_000,
         changes=ChangesConfig(double=0.4), through=ThroughConfig(power=0.8, odds=2.0),
+        gold=GoldConfig(silver_stray=0.5),
     )  # fmt: skip
     model, teacher = encoder(1, kind, joint), encoder(2, kind, joint)
     vocabulary = Vocabulary(LIBRARY.token_to_id("[MASK]"), LIBRARY.get_vocab_size())

@@ -277,10 +277,11 @@ def joint_base(toy, folder, **settings):
 def test_a_joint_base_learns_from_itself_and_what_is_worse_is_not_kept(toy, tmp_path):
     base = joint_base(toy, tmp_path / "base")
     said, records = [], []
-    changes = {"model": str(base), "objectives": None, "dev": [], "layer": None, "max_steps": 3, "log_every": 1}
+    changes = {"model": str(base), "teacher": str(base), "objectives": None, "dev": [], "layer": None, "max_steps": 3,
+               "log_every": 1}  # fmt: skip
     good = config_of(toy, tmp_path / "good", **changes, learning_rate=3e-4)
     progress = train(good, report=records.append, say=said.append)
-    assert "teacher, unrelated" in said[0]
+    assert said[0].startswith("objectives teacher, unrelated")
     assert said[1] == "1,957 pairs, 39 of them held out (left out: 43 duplicates); 3 steps of 32 pairs."
     assert records[0]["step"] == 0
     assert {"teacher", "unrelated", "lr", "seconds left"} <= records[1].keys()
@@ -291,6 +292,20 @@ def test_a_joint_base_learns_from_itself_and_what_is_worse_is_not_kept(toy, tmp_
     assert worse.last > worse.before == worse.best
     kept, start = (load_file(folder / "model.safetensors") for folder in (tmp_path / "worse", base))
     assert all(torch.equal(kept[name], start[name]) for name in start)
+
+
+def test_half_of_a_text_has_links_of_a_statistical_aligner(toy, tmp_path):
+    pytest.importorskip("thot")
+    base = joint_base(toy, tmp_path / "base")
+    said, records = [], []
+    changes = {"model": str(base), "objectives": None, "dev": [], "layer": None, "max_steps": 3, "log_every": 1}
+    train(config_of(toy, tmp_path / "out", **changes), report=records.append, say=said.append)
+    assert said[0].startswith("objectives gold, teacher, unrelated")
+    assert all(record[name] > 0 for record in records[1:4] for name in ("gold", "teacher", "unrelated"))
+    assert {"held out gold", "held out teacher", "held out unrelated"} <= records[0].keys()
+    (guide,) = (tmp_path / "out").glob("guide-*.links")
+    lines = guide.read_text().split("\n")[:-1]
+    assert sum(map(bool, lines)) == len(lines) // 2 == 1000
 
 
 def test_gold_is_learned_and_a_teacher_holds_the_rest(toy, tmp_path):

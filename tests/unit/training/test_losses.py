@@ -242,7 +242,7 @@ def test_gold_with_strays_by_loops():
         if trusted[k]:
             total -= sum(2 * math.log(1 - 0.99 * min(forward[i][j], backward[j][i])) for i, j in cells - links - free)
         expected += weights[k].item() * total
-    found = gold_links(logs, sure, possible, trusted, complete, weights, cross=0.5, stray=2.0, null=True)
+    found = gold_links(logs, sure, possible, 2.0 * trusted, complete, weights, cross=0.5, null=True)
     assert found.item() == pytest.approx(expected, rel=1e-5)
     asked = [asked_of(sure, possible, real, complete, axis=axis) for real, axis in ((states[2], 2), (states[3], 1))]
     assert sum(int(part.sum()) for side in asked for part in side) == count

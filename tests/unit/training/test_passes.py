@@ -34,7 +34,8 @@ def test_a_strict_guide_and_denoising():
     probabilities, rows = guide_case()
     strict = guide_links(probabilities, rows, GuideConfig(), threshold=0.5, denoise=False)
     assert strict[1].tolist() == [[True, False, False], [False, True, False]]
-    checked = guide_links(probabilities, rows, GuideConfig(), threshold=0.001, denoise=True)
+    guide = GuideConfig(denoise_keep=0.05, denoise_add=0.5)
+    checked = guide_links(probabilities, rows, guide, threshold=0.001, denoise=True)
     # given: (0,1) is rejected both ways and dropped, (0,2) stays; (0,0) and (1,1) are certain both ways and added
     assert checked[0].tolist() == [[True, False, True], [False, True, False]]
 

@@ -49,7 +49,9 @@ def config_of(folder, output, **changes):
 
 def test_a_language_that_cannot_be_read_is_learned_from_text_alone(new_language, tmp_path):
     said = []
-    progress = train(config_of(new_language, tmp_path / "out", max_steps=40, held_out=0.1), say=said.append)
+    # This base knows nothing at all: punished for links that are missing, it would learn to make none.
+    lenient = {"gold": {"silver_stray": 0.0}, "max_steps": 40, "held_out": 0.1}
+    progress = train(config_of(new_language, tmp_path / "out", **lenient), say=said.append)
     assert "statistical aligner" in said[0]
     assert "new pieces" in said[1]
     assert progress.best < progress.before
@@ -86,7 +88,7 @@ def test_a_language_in_a_known_script_is_learned_too(new_language, tmp_path):
 
 def test_a_run_with_new_pieces_and_a_teacher_goes_on_bit_for_bit(new_language, tmp_path, one_thread):
     corpora = [{"path": str(new_language / name)} for name in ("text.txt", "plain.txt")]
-    config = config_of(new_language, tmp_path / "out", corpora=corpora)
+    config = config_of(new_language, tmp_path / "out", corpora=corpora, held_out=0.0)  # so the last weights are kept
     said = []
     train(config, say=said.append)
     assert "gold, teacher" in said[0]

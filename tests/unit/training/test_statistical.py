@@ -4,6 +4,7 @@ import pytest
 
 from toy import write_corpus
 from weft.errors import WeftError
+from weft.text.links import read_links
 from weft.training.statistical import statistical_links, write_links
 from weft.types import SentencePair
 
@@ -25,14 +26,26 @@ def test_links_are_found_in_the_text_alone_and_every_time_the_same(corpus, tmp_p
     pairs, gold = corpus
     with_gap = [*pairs[:10], SentencePair((), ()), *pairs[10:]]
     found = list(statistical_links(with_gap))
-    assert found.pop(10) == []
-    right = sum(len(set(links) & expected) for links, expected in zip(found, gold, strict=True))
-    assert right / sum(map(len, found)) > 0.9
+    assert found.pop(10) == ([], [])
+    right = sum(len(set(links.grown) & expected) for links, expected in zip(found, gold, strict=True))
+    assert right / sum(len(links.grown) for links in found) > 0.9
     assert right / sum(map(len, gold)) > 0.7
+    assert not any(set(links.grown) & set(links.others) for links in found)
     write_links(with_gap, tmp_path / "guide.links")
-    lines = (tmp_path / "guide.links").read_text().splitlines()
-    assert lines[10] == ""
-    assert lines[0] == " ".join(f"{i}-{j}" for i, j in found[0])
+    read = list(read_links(tmp_path / "guide.links"))
+    assert not read.pop(10).links
+    for links, line in zip(found, read, strict=True):
+        assert {link.indices for link in line.links if link.sure} == set(links.grown)
+        assert {link.indices for link in line.links if not link.sure} == set(links.others)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 0.5])
+def test_some_pairs_have_links_and_the_others_a_blank_line(corpus, tmp_path, share):
+    pairs, _ = corpus
+    write_links(pairs, tmp_path / "guide.links", share=share)
+    lines = (tmp_path / "guide.links").read_text().split("\n")[:-1]
+    assert len(lines) == len(pairs)
+    assert sum(map(bool, lines)) == share * len(pairs)
 
 
 def test_nothing_to_align_is_a_sentence():
