@@ -95,14 +95,27 @@ def likely_pairs(source: StretchStates, target: StretchStates, *, slack: float, 
 
     Returns:
         Pairs of neighbouring stretches, and stretches whose other side is empty, in order. Some of them make up a way
-        through both texts that has every stretch once.
+        through both texts that has every stretch once. None of the pairs is on every way.
     """
     pairs: list[StretchPair] = []
     ratio = float(np.log(max(1, source.starts[-1]) / max(1, target.starts[-1])))
     for (first, other), (last, other_last) in pairwise(_blocks(source, target)):
         block = _likely_in_block(source.part(first, last), target.part(other, other_last), ratio, slack, skip)
         pairs.extend(pair.moved(first, other) for pair in block)
-    return pairs
+    return _with_skips(pairs, skip)
+
+
+def _with_skips(pairs: Sequence[StretchPair], skip: float) -> list[StretchPair]:
+    """The pairs, and round each of them a way that leaves its stretches without a counterpart.
+
+    In texts that have nothing to do with each other, some way of chance pairs gains much more by states than none at
+    all does. Links could not say so if they had only such ways to choose from.
+    """
+    skips = {StretchPair(i, i + 1, pair.target, pair.target, skip) for pair in pairs for i in range(*pair[:2])}
+    skips |= {
+        StretchPair(pair.source_end, pair.source_end, j, j + 1, skip) for pair in pairs for j in range(*pair[2:4])
+    }
+    return sorted(skips.union(pairs))
 
 
 def best_way(pairs: Sequence[StretchPair]) -> list[StretchPair]:

@@ -43,6 +43,20 @@ def test_sentences_that_are_joined_divided_and_missing(parts):
     assert parts[1].target.text.endswith("nothing.")
 
 
+RECIPE = """Beat the eggs with the sugar. Stir in the flour and a pinch of salt. Pour the batter into a buttered tin.
+Bake the cake for forty minutes. Let it cool before you cut it.
+"""
+
+
+def test_a_paragraph_that_is_missing_is_skipped_whole(aligner):
+    english = ENGLISH + RECIPE
+    parts = align_documents(GERMAN, english, aligner=aligner, source_language="de", target_language="en")
+    alone = [part.target.text for part in parts if part.target.words and not part.source.words]
+    recipe = [RECIPE[start:end] for start, end in split_sentences(RECIPE, "en")]
+    assert alone == ["Free guided tours start at noon.", *recipe]
+    assert sum(bool(part.source.words and part.target.words) for part in parts) == 4
+
+
 def test_offsets_lead_back_to_the_documents(parts):
     for text, sides in ((GERMAN, [part.source for part in parts]), (ENGLISH, [part.target for part in parts])):
         for side in filter(lambda side: side.span, sides):

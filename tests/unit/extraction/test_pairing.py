@@ -47,6 +47,19 @@ def test_what_is_dropped_or_joined_is_found():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("slack", [0.0, 7.0])
+def test_every_pair_can_be_left_out(slack):
+    groups = [[k] for k in range(8)]
+    steps = likely_pairs(*two_texts(4, 8, source=groups, target=groups), slack=slack, skip=-1.0)
+    assert len(set(steps)) == len(steps)
+    assert any(not step.is_skip for step in steps)
+    # If links speak against all pairs, nothing is paired.
+    against = [step._replace(gain=0.0 if step.is_skip else -50.0) for step in steps]
+    for way in (best_way(against), likeliest_way(against)):
+        assert all(step.is_skip for step in way)
+        assert_complete(way, 8, 8)
+
+
 def test_a_long_text_is_cut_at_anchors_and_paired_all_the_same():
     count = 400
     groups = [[k] for k in range(count)]
