@@ -287,7 +287,12 @@ def cut_into_chunks(
         chunk_words: about how many words of both sides a chunk has.
         pair_of: an item's pair.
     """
-    return cut_by_weight(items, chunk_words, lambda item: 1 + sum(map(_weight, pair_of(item))))
+
+    def weight_of(item: Item) -> int:
+        source, target = pair_of(item)
+        return 1 + _weight(source) + _weight(target)
+
+    return cut_by_weight(items, chunk_words, weight_of)
 
 
 def cut_by_weight(items: Iterable[Item], most: int, weight_of: Callable[[Item], int]) -> Iterator[list[Item]]:

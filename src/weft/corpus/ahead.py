@@ -1,4 +1,7 @@
-"""Text read and cut into subwords by a process of its own, ahead of the one that aligns; a GPU outruns one Python."""
+"""Text read and cut into subwords by a process of its own, ahead of the one that aligns; a GPU outruns one Python.
+
+That process begins while the other one is still importing torch and loading the model, which takes seconds.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,17 @@ import logging
 import multiprocessing
 import os
 import signal
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from weft.corpus.job import AlignJob, OnBadLine
 from weft.corpus.records import Chunk, cut_records
 from weft.corpus.workers import live_as_long_as_parent
+from weft.encoding.encoder import GPU_PACE
 from weft.errors import FormatError, WeftError
 
 if TYPE_CHECKING:
@@ -21,6 +27,10 @@ if TYPE_CHECKING:
 
 # A smaller text is read before another process has begun.
 _WORTH_IT = 1 << 20
+# Chunks that may wait until the model is loaded; each takes some ten megabytes.
+_MOST_WAITING = 16
+_Sent = tuple[Chunk, tuple[FormatError, ...]]
+_Chunks = Iterator[_Sent]
 
 
 def is_worth_it(path: str, target: str | None) -> bool:
@@ -61,19 +71,25 @@ class ReadAhead:
             tokenize: how its text is cut into subwords.
             on_bad_line: told of lines without a pair, before the chunk that they are in.
         """
-        with _killed_reader_named():
-            self._here.send((words, tokenize))
+        self._send((words, tokenize.identity()))
+        if not self._received():
+            self._send(tokenize)
         while (sent := self._received()) is not None:
-            if isinstance(sent, WeftError | OSError):
-                raise sent
             chunk, bad_lines = sent
             for error in bad_lines:
                 on_bad_line(error)
             yield chunk
 
+    def _send(self, message: object) -> None:
+        with _killed_reader_named():
+            self._here.send(message)
+
     def _received(self) -> Any:
         with _killed_reader_named():
-            return self._here.recv()
+            sent = self._here.recv()
+        if isinstance(sent, WeftError | OSError):
+            raise sent
+        return sent
 
 
 @contextmanager
@@ -102,15 +118,37 @@ def _tokenize_chunks(parent: Connection, job: AlignJob, path: str, target: str |
     """All of the other process: chunks with their bad lines, then None; or the error that ended it."""
     live_as_long_as_parent()
     logging.basicConfig(format="weft: %(message)s")  # segmenters have things to say
-    bad_lines: list[FormatError] = []
     try:
-        words, tokenize = parent.recv()
-        for chunk in cut_records(job.read(path, target, bad_lines.append), words):
-            tokenized = tokenize([record.pair for record in chunk.records])
-            parent.send((Chunk(chunk.first, chunk.lines, tokenized=tokenized), tuple(bad_lines)))
-            bad_lines.clear()
+        for chunk in _asked_for(parent, job, partial(_tokenized, job, path, target)):
+            parent.send(chunk)
         parent.send(None)
     except (EOFError, ConnectionError):
         pass  # nobody wants the rest
     except (WeftError, OSError) as error:
         parent.send(error)
+
+
+def _asked_for(parent: Connection, job: AlignJob, read: Callable[[int, PairTokenizer], _Chunks]) -> _Chunks:
+    """Chunks as the parent wants them; they are begun by a guess, before it has loaded the model and can say how."""
+    guess = job.tokenizer_ahead()
+    begun = iter(()) if guess is None else read(GPU_PACE.chunk_words, guess)
+    waiting: deque[_Sent] = deque()
+    while len(waiting) < _MOST_WAITING and not parent.poll() and (chunk := next(begun, None)) is not None:
+        waiting.append(chunk)
+    words, identity = parent.recv()
+    right = guess is not None and (words, identity) == (GPU_PACE.chunk_words, guess.identity()) and bool(identity)
+    parent.send(right)
+    if not right:
+        waiting.clear()
+        begun = read(words, parent.recv())
+    while waiting:
+        yield waiting.popleft()
+    yield from begun
+
+
+def _tokenized(job: AlignJob, path: str, target: str | None, words: int, tokenize: PairTokenizer) -> _Chunks:
+    bad_lines: list[FormatError] = []
+    for chunk in cut_records(job.read(path, target, bad_lines.append), words):
+        tokenized = tokenize([record.pair for record in chunk.records])
+        yield Chunk(chunk.first, chunk.lines, tokenized=tokenized), tuple(bad_lines)
+        bad_lines.clear()

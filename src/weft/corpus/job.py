@@ -149,6 +149,15 @@ class AlignJob:
         """Load the model."""
         return LoadedJob(self)
 
+    def tokenizer_ahead(self) -> PairTokenizer | None:
+        """How the model will cut text into subwords on a GPU, if its files say so; nothing is loaded for it."""
+        from weft.encoding.bert_files import read_files
+        from weft.models.resolve import resolve_model
+
+        source = resolve_model(self.model)
+        files = read_files(source.folder) if source.folder is not None else None
+        return files.pair_tokenizer(joint=source.settings.joint) if files else None
+
 
 @dataclass(frozen=True, slots=True)
 class Description:

@@ -108,8 +108,8 @@ def read_records(
     """
     texts = read_text_pairs(path, target, format=format, fields=fields, on_error=on_error)
     watch = SplitWatch(path)
-    for number, text in enumerate(texts, start=1):
-        sides, extra = text.sides, text.extra if keep_extra else None
+    for number, (sides, other_fields) in enumerate(texts, start=1):
+        extra = other_fields if keep_extra else None
         if sides is None:
             yield Record(NOTHING, extra=extra)
             continue

@@ -14,18 +14,11 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from weft.arrays import RowNumbers, RowStates
+from weft.encoding.bert_files import ACTIVATIONS, read_files
+from weft.encoding.positions import first_position
 from weft.encoding.subwords import FastTokenizer
-from weft.encoding.torch_base import (
-    TorchEncoderBase,
-    check_layer,
-    device_called,
-    dtype_called,
-    first_position,
-    max_length,
-    moved,
-)
-from weft.errors import FormatError, MissingExtraError
-from weft.text.json_objects import read_json_object
+from weft.encoding.torch_base import TorchEncoderBase, check_layer, device_called, dtype_called, moved
+from weft.errors import MissingExtraError
 
 try:
     import torch
@@ -35,15 +28,9 @@ except ImportError as error:  # pragma: no cover - a test without the extra cove
     raise MissingExtraError("torch", "Running a Hugging Face encoder") from error
 
 Tensor = torch.Tensor
-_FAMILY = ("bert", "xlm-roberta")
 _PREFIXES = ("", "bert.", "roberta.")  # encoders, and encoders that were saved with a head
 _NORMS = (("weight", "bias"), ("gamma", "beta"))  # the second in files that come from the first BERT
-_NEEDED = {
-    "hidden_size", "layer_norm_eps", "max_position_embeddings", "num_attention_heads", "num_hidden_layers",
-    "pad_token_id", "vocab_size",
-}  # fmt: skip
-_USUAL = {"position_embedding_type": "absolute", "is_decoder": False, "add_cross_attention": False}
-_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"gelu": functional.gelu, "relu": functional.relu}
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {name: getattr(functional, name) for name in ACTIVATIONS}
 _EMBEDDINGS = ("word", "position", "token_type")
 _ATTENTION = ("attention.self.query", "attention.self.key", "attention.self.value")
 _REST = (
@@ -53,22 +40,16 @@ _REST = (
     "output.dense",
     "output.LayerNorm",
 )
-# What a tokenizer's settings may say, and what the rules in tokenizer.json call it.
-_RULES = {
-    "do_lower_case": "lowercase",
-    "strip_accents": "strip_accents",
-    "tokenize_chinese_chars": "handle_chinese_chars",
-}
 
 
 class BertModel(NamedTuple):
-    """What is needed to run an encoder; `read` gives a tensor by its name, `longest` is the tokenizer's own limit."""
+    """What is needed to run an encoder; `read` gives a tensor by its name."""
 
     source: str
     config: Any
     read: Callable[[str], Tensor]
     tokenizer: FastTokenizer
-    longest: int | None
+    max_length: int
 
 
 def read_bert(folder: Path, tensors: Callable[[], Mapping[str, Tensor]] | None = None) -> BertModel | None:
@@ -76,48 +57,14 @@ def read_bert(folder: Path, tensors: Callable[[], Mapping[str, Tensor]] | None =
 
     `tensors` gives what else would be in a file of weights, for those layers that there are; of a BERT only.
     """
-    config = _json(folder / "config.json")
-    if not _is_known(config) or (tensors and config["model_type"] != "bert"):
+    files = read_files(folder)
+    if files is None or (tensors and files.config["model_type"] != "bert"):
         return None
-    settings = _json(folder / "tokenizer_config.json")
-    tokenizer = _tokenizer(folder, config, settings)
+    config = dict(files.config)
     read = _reader(folder / "model.safetensors", config) if tensors is None else _looked_up(tensors(), config)
-    if tokenizer is None or read is None:
+    if read is None:
         return None
-    return BertModel(str(folder), SimpleNamespace(**config), read, tokenizer, settings.get("model_max_length"))
-
-
-def _is_known(config: Mapping[str, Any]) -> bool:
-    usual = all(config.get(name, value) == value for name, value in _USUAL.items())
-    known = config.get("model_type") in _FAMILY and config.get("hidden_act") in _ACTIVATIONS
-    # A width that heads cannot share is an error that transformers has the words for.
-    return known and usual and config.keys() >= _NEEDED and config["hidden_size"] % config["num_attention_heads"] == 0
-
-
-def _json(path: Path) -> dict[str, Any]:
-    """What a file says; whatever is wrong with it, others have the words for."""
-    try:
-        return read_json_object(path)
-    except (OSError, FormatError):
-        return {}
-
-
-def _tokenizer(folder: Path, config: Mapping[str, Any], settings: Mapping[str, Any]) -> FastTokenizer | None:
-    from tokenizers import Tokenizer
-
-    try:
-        library = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    except Exception:  # the library has no error of its own
-        return None
-    rules = library.normalizer
-    contradicted = any(
-        name in settings and getattr(rules, rule, settings[name]) != settings[name] for name, rule in _RULES.items()
-    )
-    # Without a template for special tokens transformers has one of its own.
-    incomplete = library.post_processor is None or library.get_vocab_size() < config["vocab_size"] / 2
-    if contradicted or incomplete:
-        return None
-    return FastTokenizer(library, pad=config.get("pad_token_id"))
+    return BertModel(str(folder), SimpleNamespace(**config), read, files.tokenizer, files.max_length)
 
 
 def tensor_names(layers: int) -> Iterator[str]:
@@ -214,7 +161,7 @@ class BertEncoder(TorchEncoderBase):
             model.tokenizer,
             device=place,
             width=model.config.hidden_size,
-            max_length=max_length(model.config, model.longest),
+            max_length=model.max_length,
             batch_tokens=batch_tokens,
             joint=joint,
         )

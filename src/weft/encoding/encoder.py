@@ -61,6 +61,10 @@ class Pace:
     """Whether the device is so fast that cutting text into subwords is worth a process of its own."""
 
 
+# The GPU encodes one chunk while Python reads the next and writes down the one before.
+GPU_PACE = Pace(chunk_words=1 << 18, chunks_at_once=2, read_ahead=True)
+
+
 class Encoder(Protocol):
     """Anything that turns sentence pairs into hidden states: first `tokenize`, then `encode`."""
 

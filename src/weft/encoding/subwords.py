@@ -17,6 +17,7 @@ from weft.arrays import BoolArray, IntArray
 from weft.encoding.processes import ProcessBound
 from weft.encoding.stretches import Stretches, find_stretches
 from weft.errors import WeftError
+from weft.text.files import checksum
 from weft.types import SentencePair, Words
 
 if TYPE_CHECKING:
@@ -101,6 +102,10 @@ class Tokenizer(Protocol):
         """Cut sentences into subwords; every word gets at least one."""
         ...
 
+    def identity(self) -> str:
+        """What tells it from tokenizers that cut differently; empty if nobody knows."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class PairTokenizer:
@@ -113,6 +118,11 @@ class PairTokenizer:
     tokenizer: Tokenizer
     joint: bool
     window: int
+
+    def identity(self) -> str:
+        """What tells it from others that cut differently; empty if nobody knows."""
+        own = self.tokenizer.identity()
+        return own and f"{own} {self.joint} {self.window}"
 
     def __call__(self, lines: Sequence[SentencePair]) -> TokenizedPairs:
         """Cut lines into subwords."""
@@ -211,6 +221,10 @@ class _WordTokenizer(ProcessBound):
             self._ids.extend(ids)
             self._firsts.append(len(self._ids))
 
+    def identity(self) -> str:
+        """Nobody knows what code does."""
+        return ""
+
     @abstractmethod
     def _cut(self, words: list[str]) -> Iterator[Sequence[int]]:
         """The ids of each word's subwords, at least one."""
@@ -228,6 +242,11 @@ class FastTokenizer(_WordTokenizer):
         self.pad = self._first_known(("[PAD]", "<pad>")) if pad is None else pad
         self.unknown = self._unknown_id()
         self._swallowed = self._first_known(("[UNK]", "<unk>", "<|endoftext|>"))
+
+    def identity(self) -> str:
+        """A checksum of its rules."""
+        rules = f"{self._tokenizer.to_str()} {self.pad} {self.unknown}"
+        return checksum(rules.encode()).hexdigest()
 
     def _cut(self, words: list[str]) -> Iterator[Sequence[int]]:
         alone = [[word] for word in words]

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from weft.arrays import RowNumbers, RowStates
+from weft.encoding.positions import max_length
 from weft.encoding.subwords import FastTokenizer, Tokenizer, WordByWordTokenizer
 from weft.encoding.torch_base import (
     TorchEncoderBase,
     check_layer,
     device_called,
     dtype_called,
-    max_length,
     moved,
 )
 from weft.errors import MissingExtraError, WeftError, first_line

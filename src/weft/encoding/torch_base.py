@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from itertools import cycle
 from typing import Any, TypeVar
 
 from weft.arrays import ChunkStates, RowNumbers, RowStates
 from weft.encoding.batches import Batch
-from weft.encoding.encoder import Pace, TransformerEncoder
+from weft.encoding.encoder import GPU_PACE, TransformerEncoder
 from weft.encoding.subwords import FastTokenizer, Tokenizer
 from weft.errors import MissingExtraError, SettingError, WeftError, first_line
 
@@ -20,12 +21,6 @@ except ImportError as error:  # pragma: no cover - a test without the extra cove
     raise MissingExtraError("torch", "Running a Hugging Face encoder") from error
 
 DEFAULT_BATCH_TOKENS = {"cpu": 2048, "cuda": 65536}
-_CUDA_CHUNK_WORDS = 1 << 18
-_CHUNKS_AT_ONCE = 2
-_UNLIMITED = 1 << 20
-_USUAL_MAX_LENGTH = 512
-# Position embeddings of these begin after the padding's index, so that many fewer positions can be used.
-_POSITIONS_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl", "xmod")
 
 Movable = TypeVar("Movable", torch.nn.Module, torch.Tensor)
 
@@ -59,11 +54,10 @@ class TorchEncoderBase(TransformerEncoder):
             self._work_on_gpu()
 
     def _work_on_gpu(self) -> None:
-        """Two chunks at a time: the GPU encodes one while Python reads the next and writes down the one before."""
+        """Chunks are large, and two of them are worked on at a time."""
         prefer_stable_kernels()
         # Tokenizers written in Python would import their library in the process that reads ahead.
-        read_ahead = isinstance(self.tokenizer, FastTokenizer)
-        self.pace = Pace(_CUDA_CHUNK_WORDS, _CHUNKS_AT_ONCE, read_ahead=read_ahead)
+        self.pace = replace(GPU_PACE, read_ahead=isinstance(self.tokenizer, FastTokenizer))
         torch.cuda.synchronize(self.device)  # other streams must not begin before the weights are there
 
     def _bind(self) -> None:
@@ -113,20 +107,6 @@ def check_layer(layer: int, layers: int, model: object) -> None:
     """
     if not 0 <= layer <= layers:
         raise SettingError(f"there is no layer {layer}: {model} has layers 0 (embeddings) to {layers}.")
-
-
-def first_position(config: Any) -> int:
-    """The position of a sentence's first token."""
-    return config.pad_token_id + 1 if config.model_type in _POSITIONS_AFTER_PADDING else 0
-
-
-def max_length(config: Any, longest: int | None) -> int:
-    """How many positions, special tokens included, a model can take; `longest` is what its tokenizer says."""
-    limits = [longest, getattr(config, "max_position_embeddings", None)]
-    if limits[1] is not None:
-        limits[1] -= first_position(config)
-    known = [limit for limit in limits if limit is not None and 0 < limit < _UNLIMITED]
-    return min(known, default=_USUAL_MAX_LENGTH)
 
 
 def prefer_stable_kernels() -> None:

@@ -52,7 +52,10 @@ Split = Callable[[str], Words]
 
 def split_words(text: str) -> Words:
     """Split at ASCII space and tab, and nowhere else."""
-    return tuple(filter(None, text.replace("\t", " ").split(" ")))
+    words = text.split(" ")
+    if "\t" in text or "" in words:  # seldom
+        return tuple(filter(None, text.replace("\t", " ").split(" ")))
+    return tuple(words)
 
 
 def read_pairs(
@@ -191,10 +194,11 @@ def _read_one_file(
 ) -> Iterator[TextPair]:
     watch = IdWatch(path)
     watch.done = not doubts or bool(parser.fields.columns)
+    parse = parser.parse
     for number, line in enumerate(lines, start=1):
         pair = None
         try:
-            pair = parser.parse(decode(line, path, number))
+            pair = parse(decode(line, path, number))
             _check(pair.sides)
         except SettingError:
             raise
@@ -303,7 +307,9 @@ def _no_format(text: str) -> TextPair:
 
 
 def _parse_bars(text: str) -> TextPair:
-    sides = _BARS.split(text)
+    sides = text.split(" ||| ") if text.count("|||") == 1 else []
+    if len(sides) != 2:  # an unusual line
+        sides = _BARS.split(text)
     if len(sides) == 2:
         return TextPair((sides[0].strip(" \t"), sides[1].strip(" \t")))
     if not text.strip(" \t"):

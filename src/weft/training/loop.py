@@ -13,8 +13,9 @@ from accelerate import Accelerator, DistributedDataParallelKwargs
 from accelerate.state import AcceleratorState
 from torch import Tensor
 
+from weft.encoding.positions import max_length
 from weft.encoding.torch import wrap_tokenizer
-from weft.encoding.torch_base import max_length, prefer_stable_kernels
+from weft.encoding.torch_base import prefer_stable_kernels
 from weft.errors import SettingError, WeftError, number_of
 from weft.training import checkpoints
 from weft.training.agreement import has_little_to_learn

@@ -7,9 +7,11 @@ import signal
 import numpy as np
 import pytest
 
+from weft import Aligner
 from weft.corpus.ahead import ReadAhead, is_worth_it
 from weft.corpus.job import AlignJob
 from weft.corpus.records import cut_records
+from weft.encoding.encoder import GPU_PACE
 from weft.encoding.subwords import FastTokenizer, PairTokenizer
 from weft.errors import FormatError, WeftError
 from weft.models.known import built_in_models
@@ -55,6 +57,32 @@ def test_chunks_and_bad_lines_are_those_of_one_process(text, tokenize):
         assert ours.tokenized.filled.tolist() == tokenized.filled.tolist()
         for array in ("ids", "words", "starts"):
             np.testing.assert_array_equal(getattr(ours.tokenized.subwords, array), getattr(tokenized.subwords, array))
+
+
+def test_a_right_guess_saves_the_work_until_the_model_is_loaded(text, monkeypatch):
+    job, seen, answers = AlignJob("weft-mini", {"device": "cuda"}), [], []
+    tokenize = job.tokenizer_ahead()
+    received = ReadAhead._received
+    monkeypatch.setattr(ReadAhead, "_received", lambda reader: answers.append(received(reader)) or answers[-1])
+    with ReadAhead(job, text, None) as ahead:
+        (chunk,) = ahead.chunks(GPU_PACE.chunk_words, tokenize, seen.append)
+        assert answers[0] is True
+        other = PairTokenizer(tokenize.tokenizer, tokenize.joint, tokenize.window - 1)
+    answers.clear()
+    with ReadAhead(job, text, None) as ahead:
+        (again,) = ahead.chunks(GPU_PACE.chunk_words, other, lambda error: None)
+        assert answers[0] is False
+    assert len(seen) == LINES.count("no bars here") + LINES.count("") + LINES.count("allein |||")
+    assert chunk.lines == again.lines == len(LINES)
+    np.testing.assert_array_equal(chunk.tokenized.subwords.ids, again.tokenized.subwords.ids)
+    np.testing.assert_array_equal(chunk.tokenized.pairs, again.tokenized.pairs)
+
+
+def test_a_guess_is_what_the_loaded_model_says(tiny_bert):
+    """Whatever a model's files leave open is not guessed."""
+    job = AlignJob(str(tiny_bert), {"layer": 2})
+    assert job.tokenizer_ahead().identity() == Aligner.from_pretrained(tiny_bert, layer=2).encoder.tokenize.identity()
+    assert AlignJob("someone/not-here-yet", {}).tokenizer_ahead() is None
 
 
 def test_bad_lines_come_before_the_chunk_they_are_in(text, tokenize):
