@@ -166,7 +166,7 @@ class Steps(_Sampled):
         return self._order
 
     def __len__(self) -> int:
-        return self.schedule.total_steps or _ENDLESS
+        return min(self.schedule.total_steps or _ENDLESS, _ENDLESS)
 
     def __getitem__(self, step: int) -> list[Batch]:
         seed = self._material.config.seed, step, 1

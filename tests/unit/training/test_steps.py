@@ -108,6 +108,12 @@ def test_steps_are_filled_with_pairs_at_random(corpus, processes):
     assert other.student.ids.tolist() != parts[0].student.ids.tolist()
 
 
+def test_more_steps_than_an_index_holds_are_as_good_as_endless(corpus):
+    steps = steps_of(corpus, max_steps=10**20, epochs=1e30)
+    assert len(steps) > 10**9
+    assert steps[10**9]
+
+
 def test_a_step_has_room_for_any_pair(corpus):
     with pytest.raises(SettingError, match="`step_tokens` and `teacher_tokens` must be at least 496 for sentences"):
         steps_of(corpus, step_tokens=400, max_steps=1, objectives=("teacher",))
