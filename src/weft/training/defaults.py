@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
-from weft.errors import SettingError
+from weft.errors import SettingError, install_command
 from weft.models.resolve import resolve_model
 from weft.models.settings import ModelSettings
 from weft.training.config import (
@@ -114,6 +114,8 @@ def settled(config: TrainingConfig) -> tuple[TrainingConfig, str]:
     chosen = _chosen(config, joint=stored.joint)
     said = "" if config.objectives else f"objectives {', '.join(chosen.objectives)}: {chosen.reason}."
     corpora = config.corpora
+    if chosen is _JOINT and _could_be_guided(config):
+        said += f" With a statistical aligner it would learn more from this text: {install_command('guide')}."
     if chosen is _JOINT_GUIDED:
         corpora = tuple(replace(corpus, links=STATISTICAL, silver=True) for corpus in corpora)
     objectives = config.objectives or chosen.objectives
@@ -216,9 +218,13 @@ def _chosen(config: TrainingConfig, *, joint: bool) -> Defaults:
 
 def _can_be_guided(config: TrainingConfig) -> bool:
     """Whether the statistical aligner is here and the text is of its size; a teacher that was named teaches alone."""
+    return _could_be_guided(config) and find_spec(STATISTICAL_LIBRARY) is not None
+
+
+def _could_be_guided(config: TrainingConfig) -> bool:
     plain = not any(corpus.hub or corpus.through for corpus in config.corpora)
     chosen_freely = config.objectives is None and config.teacher is None and config.step_tokens is None
-    return plain and chosen_freely and find_spec(STATISTICAL_LIBRARY) is not None and _size(config) <= _MOST_BYTES
+    return plain and chosen_freely and _size(config) <= _MOST_BYTES
 
 
 def _size(config: TrainingConfig) -> int:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -85,3 +86,10 @@ def test_links_that_somebody_else_made_may_be_incomplete(tmp_path, links, stray)
     config, _ = settled(TrainingConfig("out", (corpus,), joint_base(tmp_path / "base"), extend_vocabulary=100))
     assert config.gold.silver_stray == stray
     assert settled(replace(config, gold=GoldConfig(silver_stray=0.7)))[0].gold.silver_stray == 0.7
+
+
+def test_without_the_statistical_aligner_a_run_says_what_it_misses(tmp_path, monkeypatch):
+    monkeypatch.setattr("weft.training.defaults.find_spec", lambda name: None)
+    config, said = settled(TrainingConfig("out", CORPORA, joint_base(tmp_path / "base")))
+    assert config.objectives == ("teacher", "unrelated")
+    assert re.search(r"would learn more from this text: pip install .*\[guide\]'\.$", said)
