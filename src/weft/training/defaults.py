@@ -69,9 +69,9 @@ _JOINT_GUIDED = replace(
     objectives=("gold", "teacher", "unrelated"),
     guide=GuideConfig(denoise_after=0.0, denoise_keep=0.1, denoise_add=0.3, share=0.5),
     silver_stray=0.5,
-    reason="the base reads both sentences together and is good already, so it learns links that a statistical aligner "
-    "finds in half of the text and that it does not rule out itself, on the rest from a frozen copy of itself, and "
-    "from pairs that are not translations",
+    reason="the base reads both sentences together and is good already. In half of the text, it learns links that a "
+    "statistical aligner finds and that it does not rule out itself; in the other half, it learns from a frozen copy "
+    "of itself. Pairs that are not translations are added",
 )
 _JOINT_WITH_GOLD = replace(
     _JOINT,
