@@ -21,6 +21,7 @@ from weft.errors import WeftError, first_line
 
 DEFAULT_BATCH_TOKENS = 512  # larger batches leave the cache
 _MOST_THREADS = 32
+_LARGEST = 1e30  # squares of a batch's states, added up; those of a sound model come to some millions
 
 
 class OnnxEncoder(TransformerEncoder):
@@ -40,14 +41,12 @@ class OnnxEncoder(TransformerEncoder):
             loading = aside.submit(_load_session, folder)
             tokenizer = _load_tokenizer(folder)
         session = loading.result()
-        self._inputs = {item.name for item in session.get_inputs()}
+        self._inputs, self._output, width = _ends_of(session, folder)
         if unknown := self._inputs.difference(INPUTS):
             raise WeftError(f"the graph in {folder} asks for {min(unknown)!r}; weft gives {', '.join(INPUTS)}.")
-        output = session.get_outputs()[0]
-        self._output = output.name
         super().__init__(
             FastTokenizer(tokenizer),
-            width=output.shape[-1],
+            width=width,
             max_length=max_length,
             batch_tokens=batch_tokens or DEFAULT_BATCH_TOKENS,
             joint=joint,
@@ -73,7 +72,21 @@ class OnnxEncoder(TransformerEncoder):
         with self._counting:
             session = self._session = self._session or _load_session(self._folder)
         given = {name: value for name, value in batch.inputs().items() if name in self._inputs}
-        return session.run([self._output], given)[0]
+        states: RowStates = session.run([self._output], given)[0]
+        with np.errstate(all="ignore"):
+            size = np.vdot(states, states)
+        if not size < _LARGEST:
+            raise WeftError(f"the model in {self._folder} is damaged: its numbers are too large to be compared.")
+        return states
+
+
+def _ends_of(session: Any, folder: Path) -> tuple[set[str], str, int]:
+    """The names of a graph's inputs, that of its output, and how wide that is."""
+    try:
+        output = session.get_outputs()[0]
+        return {item.name for item in session.get_inputs()}, output.name, output.shape[-1]
+    except UnicodeDecodeError as error:
+        raise WeftError(f"cannot load the model in {folder}: a name in its graph is not text.") from error
 
 
 def _load_tokenizer(folder: Path) -> Tokenizer:
