@@ -129,7 +129,10 @@ def _in_utf8(file: BinaryIO) -> Iterable[bytes]:
     """The lines of a file with their ends; those of UTF-16, as spreadsheets write it, rewritten in UTF-8."""
     if not cast(io.BufferedReader, file).peek(1).startswith(_NEVER_IN_UTF8):
         return file
-    start = file.read(_LOOKED_AT)
+    start = b""
+    # Piece by piece, and no further than the first zero byte: more may be long in coming from a pipe.
+    while _may_become_utf16(start) and (more := cast(io.BufferedReader, file).read1(_LOOKED_AT - len(start))):
+        start += more
     file = io.BufferedReader(_Rejoined(start, file), 1 << 17)
     # Every blank, tab and line end of UTF-16 has a zero byte: without any, the first line merely begins badly.
     if not start.startswith(_UTF16) or (len(start) > 2 and b"\0" not in start):
@@ -137,6 +140,11 @@ def _in_utf8(file: BinaryIO) -> Iterable[bytes]:
     # Half a character, as spreadsheets leave it where they cut a text, spoils its own line and no other.
     text = io.TextIOWrapper(file, encoding="utf-16", errors="surrogatepass", newline="\n")
     return (line.encode("utf-8", "surrogatepass") for line in text)
+
+
+def _may_become_utf16(start: bytes) -> bool:
+    """Whether more bytes could still show that a file is UTF-16."""
+    return start[:2] in (b"", *_NEVER_IN_UTF8, *_UTF16) and b"\0" not in start and len(start) < _LOOKED_AT
 
 
 def _check_is_text(line: bytes, path: FilePath) -> None:
@@ -163,7 +171,7 @@ def decode(line: bytes, path: FilePath, number: int) -> str:
         found = line[error.start : error.end].hex(" ")
         message = f"expected UTF-8, found the byte {found}. Convert the file, as with iconv -f WINDOWS-1252 -t UTF-8."
         if _HALF.match(line, error.start):
-            message = "found half of a character that UTF-16 writes in two parts."
+            message = "found half of a character that UTF-16 writes in two parts. Remove it."
         raise FormatError(display_name(path), number, message, byte=error.start + 1) from error
 
 
@@ -265,7 +273,7 @@ _OPENERS: dict[bytes, Callable[[BinaryIO], BinaryIO]] = {
 
 
 def _explain_damage(error: Exception, path: FilePath, line: int | None) -> None:
-    """Raise a FormatError if it was a decompressor that complained."""
+    """Raise a FormatError if it was a decompressor or the reader of UTF-16 that complained."""
     if isinstance(error, UnicodeDecodeError):
         message = "this UTF-16 text is damaged or cut short. Fetch it again."
         raise FormatError(display_name(path), line, message) from error
