@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,9 +43,10 @@ def statistical_links(pairs: Sequence[SentencePair]) -> Iterator[StatisticalLink
     sides = [
         [_forms(words, stem) for words in side] for side in zip(*((p.source, p.target) for p in pairs), strict=True)
     ]
-    forward = _directed(sides[0], sides[1])
-    backward = [{(i, j) for j, i in links} for links in _directed(sides[1], sides[0])]
-    for there, back in zip(forward, backward, strict=True):
+    with ThreadPoolExecutor(2) as threads:  # the library works without Python's lock
+        forward, backward = threads.map(_directed, sides, reversed(sides))
+    for there, turned in zip(forward, backward, strict=True):
+        back = {(i, j) for j, i in turned}
         grown = symmetrize(there, back, "grow-diag")
         yield StatisticalLinks(sorted(grown), sorted((there | back) - grown))
 
