@@ -13,7 +13,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from errno import EACCES, EISDIR
+from errno import EACCES, EISDIR, ENOENT
 from itertools import zip_longest
 from os import R_OK, PathLike, access, fspath, stat, strerror
 from os.path import isdir, isfile
@@ -104,6 +104,8 @@ def check_readable(path: FilePath) -> None:
     """Raise the OSError that opening the file would raise. A pipe is not opened: that would end its writer."""
     if fspath(path) == STDIN:
         return
+    if "\0" in str(path):  # Python has a ValueError for it
+        raise FileNotFoundError(ENOENT, strerror(ENOENT), fspath(path))
     if isdir(path):
         raise IsADirectoryError(EISDIR, strerror(EISDIR), fspath(path))
     stat(path)

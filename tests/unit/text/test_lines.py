@@ -193,3 +193,8 @@ def test_a_pipe_can_be_read_twice_and_keeps_its_name(monkeypatch):
 def test_a_first_line_with_bad_bytes_does_not_make_a_file_utf16(tmp_path):
     lines = [b"\xff\xfe bad ||| bytes", b"das ||| that", b"gut ||| good"]
     assert lines_of(tmp_path, b"\n".join(lines) + b"\n") == lines
+
+
+def test_a_name_that_no_file_can_have_is_that_of_a_missing_file():
+    with pytest.raises(FileNotFoundError):
+        read_lines("a\0b")
