@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from logging.handlers import MemoryHandler
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 _WORTH_IT = 1 << 20
 # Chunks that may wait until the model is loaded; each takes some ten megabytes.
 _MOST_WAITING = 16
-_Sent = tuple[Chunk, tuple[FormatError, ...]]
-_Chunks = Iterator[_Sent]
+# What is sent: a chunk with its bad lines, or the error that ended reading.
+_Sent = tuple[Chunk, tuple[FormatError, ...]] | WeftError | OSError
+_Read = Callable[[int, "PairTokenizer"], Iterator[_Sent]]
 
 
 def is_worth_it(path: str, target: str | None) -> bool:
@@ -115,40 +117,58 @@ def _no_interrupts() -> Iterator[None]:
 
 
 def _tokenize_chunks(parent: Connection, job: AlignJob, path: str, target: str | None) -> None:
-    """All of the other process: chunks with their bad lines, then None; or the error that ended it."""
+    """All of the other process: chunks with their bad lines, or the error that ended reading; then None."""
     live_as_long_as_parent()
-    logging.basicConfig(format="weft: %(message)s")  # segmenters have things to say
     try:
-        for chunk in _asked_for(parent, job, partial(_tokenized, job, path, target)):
-            parent.send(chunk)
+        for sent in _asked_for(parent, _guess(job), partial(_tokenized, job, path, target), _remarks()):
+            parent.send(sent)
         parent.send(None)
     except (EOFError, ConnectionError):
         pass  # nobody wants the rest
-    except (WeftError, OSError) as error:
-        parent.send(error)
 
 
-def _asked_for(parent: Connection, job: AlignJob, read: Callable[[int, PairTokenizer], _Chunks]) -> _Chunks:
-    """Chunks as the parent wants them; they are begun by a guess, before it has loaded the model and can say how."""
-    guess = job.tokenizer_ahead()
+def _guess(job: AlignJob) -> PairTokenizer | None:
+    try:
+        return job.tokenizer_ahead()
+    except (WeftError, OSError):
+        return None  # the parent, which loads the model, has the words for it
+
+
+def _remarks() -> MemoryHandler:
+    """Holds back what readers and segmenters have to say: the parent may read the text itself, and say it again."""
+    spoken = logging.StreamHandler()
+    spoken.setFormatter(logging.Formatter("weft: %(message)s"))
+    held_back = MemoryHandler(1 << 20, flushLevel=logging.CRITICAL + 1, target=spoken, flushOnClose=False)
+    logging.getLogger().addHandler(held_back)
+    return held_back
+
+
+def _asked_for(parent: Connection, guess: PairTokenizer | None, read: _Read, remarks: MemoryHandler) -> Iterator[_Sent]:
+    """What the parent wants; it is begun by a guess, before the parent has loaded the model and can say how."""
     begun = iter(()) if guess is None else read(GPU_PACE.chunk_words, guess)
     waiting: deque[_Sent] = deque()
-    while len(waiting) < _MOST_WAITING and not parent.poll() and (chunk := next(begun, None)) is not None:
-        waiting.append(chunk)
+    while len(waiting) < _MOST_WAITING and not parent.poll() and (sent := next(begun, None)) is not None:
+        waiting.append(sent)
     words, identity = parent.recv()
     right = guess is not None and (words, identity) == (GPU_PACE.chunk_words, guess.identity()) and bool(identity)
     parent.send(right)
     if not right:
         waiting.clear()
+        remarks.buffer.clear()
         begun = read(words, parent.recv())
+    remarks.flush()
+    remarks.capacity = 0  # from now on, they are said at once
     while waiting:
         yield waiting.popleft()
     yield from begun
 
 
-def _tokenized(job: AlignJob, path: str, target: str | None, words: int, tokenize: PairTokenizer) -> _Chunks:
+def _tokenized(job: AlignJob, path: str, target: str | None, words: int, tokenize: PairTokenizer) -> Iterator[_Sent]:
     bad_lines: list[FormatError] = []
-    for chunk in cut_records(job.read(path, target, bad_lines.append), words):
-        tokenized = tokenize([record.pair for record in chunk.records])
-        yield Chunk(chunk.first, chunk.lines, tokenized=tokenized), tuple(bad_lines)
-        bad_lines.clear()
+    try:
+        for chunk in cut_records(job.read(path, target, bad_lines.append), words):
+            tokenized = tokenize([record.pair for record in chunk.records])
+            yield Chunk(chunk.first, chunk.lines, tokenized=tokenized), tuple(bad_lines)
+            bad_lines.clear()
+    except (WeftError, OSError) as error:
+        yield error  # in its place: it may come up before the parent listens

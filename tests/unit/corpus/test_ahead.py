@@ -3,6 +3,8 @@ from __future__ import annotations
 import gzip
 import os
 import signal
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -105,6 +107,41 @@ def test_what_ends_reading_ends_the_run(tmp_path, text, tokenize):
     for path, target, kind, message in cases:
         with ReadAhead(AlignJob("weft-mini", {}), path, target) as ahead, pytest.raises(kind, match=message):
             list(ahead.chunks(WORDS, tokenize, lambda error: None))
+
+
+@pytest.mark.parametrize("guessed", [True, False])
+def test_an_error_that_comes_up_while_the_model_is_loaded_is_the_one_that_is_told(tmp_path, text, tokenize, guessed):
+    short = tmp_path / "short"
+    short.write_text("eins\n")
+    job = AlignJob("weft-mini", {})
+    with ReadAhead(job, text, str(short)) as ahead:
+        _wait_until_idle(ahead)
+        chunks = ahead.chunks(GPU_PACE.chunk_words, job.tokenizer_ahead() if guessed else tokenize, lambda error: None)
+        with pytest.raises(WeftError, match="must belong together"):
+            list(chunks)
+
+
+@pytest.mark.parametrize("wanted", ["guessed", "other", None])
+def test_what_readers_remark_is_said_once_and_only_if_their_text_is_wanted(tmp_path, tokenize, capfd, wanted):
+    table = tmp_path / "table.tsv"
+    table.write_text("German\tEnglish\ndas Haus\tthe house\n")
+    job = AlignJob("weft-mini", {})
+    with ReadAhead(job, str(table), None) as ahead:
+        _wait_until_idle(ahead)
+        if wanted:
+            wished = job.tokenizer_ahead() if wanted == "guessed" else tokenize
+            assert len(list(ahead.chunks(GPU_PACE.chunk_words, wished, lambda error: None))) == 1
+    assert capfd.readouterr().err.count("weft: ") == bool(wanted)
+
+
+def _wait_until_idle(ahead):
+    """Until the process has read all it can by its guess: it waits for the parent then, and needs no time any more."""
+    before, now = -1.0, 0.0
+    while now != before or now < 0.1:
+        before = now
+        time.sleep(1)
+        fields = Path(f"/proc/{ahead._process.pid}/stat").read_text().rpartition(")")[2].split()
+        now = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def test_a_strict_listener_ends_the_run_and_the_process(text, tokenize):
