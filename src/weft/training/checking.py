@@ -99,6 +99,8 @@ def _text(value: object, _: type) -> str:
     if not isinstance(value, str):
         fix = "" if isinstance(value, Mapping | list | tuple) else "; write it in quotes"
         raise _WrongKindError(f"must be text, got {_shown(value)}{fix}.")
+    if "\0" in value:  # which no name of a file can have
+        raise _WrongKindError(f"must not contain a zero byte, got {_shown(value)}.")
     return str(value)
 
 

@@ -27,6 +27,7 @@ RUN = 'output = "out"\n{top}\n[[corpus]]\npath = "a.txt"\n{corpus}\n'
         ("model = 2026-01-01", "`model` must be text, got the date or time 2026-01-01; write it in quotes."),
         ('tensorboard = "true"', "`tensorboard` must be true or false, got the text 'true'; write it without quotes."),
         ("architecture = 3", "`architecture` must be a table of settings, got 3."),
+        ('teacher = "a\\u0000b"', "`teacher` must not contain a zero byte, got the text 'a\\x00b'."),
         ("max_steps = 0", "`max_steps` must be at least 1, got 0."),
         ('seed = "x"\nworkers = -1', "`seed` must be a whole number, got the text 'x'."),
     ],
