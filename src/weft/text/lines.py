@@ -5,6 +5,7 @@ Everything below is in bytes of UTF-8; `decode` turns one line into text and nam
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import lzma
@@ -35,6 +36,7 @@ _NEVER_IN_UTF8 = (b"\xff", b"\xfe")
 _HALF = re.compile(rb"\xed[\xa0-\xbf]")  # a surrogate, as if it were a character
 _LONGEST_MAGIC = 6
 _LOOKED_AT = 1 << 12
+_OFTEN = 8
 _NOT_TEXT = {
     b"%PDF-": "a PDF, not text. Save it as plain text first, as with pdftotext.",
     b"PK\x03\x04": "a ZIP archive, as DOCX and XLSX are, not text. For DOCX: weft project FILE --segments > text.txt. "
@@ -136,12 +138,28 @@ def _in_utf8(file: BinaryIO) -> Iterable[bytes]:
     while _may_become_utf16(start) and (more := cast(io.BufferedReader, file).read1(_LOOKED_AT - len(start))):
         start += more
     file = io.BufferedReader(_Rejoined(start, file), 1 << 17)
-    # Every blank, tab and line end of UTF-16 has a zero byte: without any, the first line merely begins badly.
-    if not start.startswith(_UTF16) or (len(start) > 2 and b"\0" not in start):
+    if not _is_utf16(start):
         return file
     # Half a character, as spreadsheets leave it where they cut a text, spoils its own line and no other.
     text = io.TextIOWrapper(file, encoding="utf-16", errors="surrogatepass", newline="\n")
     return (line.encode("utf-8", "surrogatepass") for line in text)
+
+
+def _is_utf16(start: bytes) -> bool:
+    """Whether a byte order mark is one, and not a line of UTF-8 that merely begins badly.
+
+    Letters of Latin, blanks and line ends have a zero byte each in UTF-16. Text with few of those is no valid UTF-8.
+    """
+    mark, rest = start[:2], start[2:]
+    return mark in _UTF16 and (rest.count(0) * _OFTEN >= len(rest) or not _is_utf8(rest))
+
+
+def _is_utf8(start: bytes) -> bool:
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)  # the last character may be cut off
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _may_become_utf16(start: bytes) -> bool:

@@ -191,7 +191,7 @@ def test_a_pipe_can_be_read_twice_and_keeps_its_name(monkeypatch):
 
 
 def test_a_first_line_with_bad_bytes_does_not_make_a_file_utf16(tmp_path):
-    lines = [b"\xff\xfe bad ||| bytes", b"das ||| that", b"gut ||| good"]
+    lines = [b"\xff\xfe bad ||| bytes", b"das ||| that", "schön ||| \0 学生 beautiful".encode(), b"gut ||| good"]
     assert lines_of(tmp_path, b"\n".join(lines) + b"\n") == lines
 
 
