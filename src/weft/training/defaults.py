@@ -29,7 +29,6 @@ _GOLD_REPEATS = 8.0
 # What the statistical aligner, which keeps all text in memory, reads in minutes: some 300,000 pairs.
 _MOST_BYTES = 1 << 26
 
-
 _PLAIN_GUIDE = GuideConfig(denoise_after=1.0, denoise_keep=0.05, denoise_add=0.5, share=1.0)
 
 
@@ -224,13 +223,17 @@ def _can_be_guided(config: TrainingConfig) -> bool:
 def _could_be_guided(config: TrainingConfig) -> bool:
     plain = not any(corpus.hub or corpus.through for corpus in config.corpora)
     chosen_freely = config.objectives is None and config.teacher is None and config.step_tokens is None
-    return plain and chosen_freely and _size(config) <= _MOST_BYTES
+    return plain and chosen_freely and _can_be_read_twice(config)
 
 
-def _size(config: TrainingConfig) -> int:
-    """Bytes of all texts; those that are not there are nothing, and named later."""
-    paths = (path for each in config.corpora for corpus in expanded(each) for path in (corpus.path, corpus.target))
-    return sum(os.path.getsize(path) for path in paths if path and os.path.isfile(path))
+def _can_be_read_twice(config: TrainingConfig) -> bool:
+    """Whether the statistical aligner can read the text before the run does: no pipes, and not too much of it.
+
+    Files that are not there count as empty; they are named later.
+    """
+    texts = (text for each in config.corpora for corpus in expanded(each) for text in (corpus.path, corpus.target))
+    paths = [path for path in texts if path and os.path.exists(path)]
+    return all(map(os.path.isfile, paths)) and sum(map(os.path.getsize, paths)) <= _MOST_BYTES
 
 
 def _silver_stray(config: TrainingConfig, chosen: Defaults) -> float:

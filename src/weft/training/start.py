@@ -105,7 +105,7 @@ def _with_links(config: TrainingConfig, tokenizer: Any, output: Path) -> Trainin
 
 
 def _guided(corpus: CorpusConfig, output: Path, share: float) -> CorpusConfig:
-    path = output / f"guide-{corpus_key(replace(corpus, links=None))}.links"
+    path = output / f"guide-{corpus_key(replace(corpus, links=None))}-{share:g}.links"
     if not path.exists():
         write_links(list(corpus_pairs(corpus)), path, share=share)
     return replace(corpus, links=str(path), silver=True)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import replace
 
@@ -67,17 +68,29 @@ def test_text_alone_has_links_of_the_statistical_aligner_in_half(tmp_path):
     assert "statistical aligner" in said
 
 
-@pytest.mark.parametrize("given", [{"teacher": "weft-nano"}, {"objectives": ("teacher",)}, {"corpora": "large"}])
-def test_text_has_no_such_links_if_it_is_large_or_something_else_was_asked_for(tmp_path, given):
-    if given == {"corpora": "large"}:
-        with (tmp_path / "text").open("wb") as file:
-            file.truncate(1 << 27)
-        given = {}
-    config, _ = settled(
-        TrainingConfig("out", (CorpusConfig(str(tmp_path / "text")),), joint_base(tmp_path / "base"), **given)
+def assert_not_guided(folder, **given):
+    config, said = settled(
+        TrainingConfig("out", (CorpusConfig(str(folder / "text")),), joint_base(folder / "base"), **given)
     )
     assert [corpus.links for corpus in config.corpora] == [None]
     assert "gold" not in config.objectives
+    assert "statistical aligner" not in said
+
+
+@pytest.mark.parametrize("given", [{"teacher": "weft-nano"}, {"objectives": ("teacher",)}])
+def test_text_has_no_such_links_if_something_else_was_asked_for(tmp_path, given):
+    assert_not_guided(tmp_path, **given)
+
+
+def test_large_text_has_no_such_links(tmp_path):
+    with (tmp_path / "text").open("wb") as file:
+        file.truncate(1 << 27)
+    assert_not_guided(tmp_path)
+
+
+def test_a_pipe_which_can_be_read_only_once_has_no_such_links(tmp_path):
+    os.mkfifo(tmp_path / "text")
+    assert_not_guided(tmp_path)
 
 
 @pytest.mark.parametrize(("links", "stray"), [(None, 2.0), ("mine.links", 0.0)])

@@ -64,6 +64,14 @@ def test_a_language_that_cannot_be_read_is_learned_from_text_alone(new_language,
     assert all(unknown not in piece.ids for piece in pieces)
 
 
+def test_links_for_another_share_of_the_text_are_made_anew(new_language, tmp_path):
+    for share in (0.5, 0.25):
+        guide = {"share": share}
+        train(config_of(new_language, tmp_path / "out", guide=guide, max_steps=1, held_out=0.0), overwrite=True)
+    files = [path.read_text().splitlines() for path in (tmp_path / "out").glob("guide-*.links")]
+    assert sorted(sum(map(bool, lines)) / len(lines) for lines in files) == pytest.approx([0.25, 0.5], abs=0.05)
+
+
 def test_a_language_in_a_known_script_is_learned_too(new_language, tmp_path):
     """As Marathi is beside Hindi: hardly a word has a letter that the base lacks."""
     known = ["the dog", "the house", "the dog sleeps", "the house sleeps", "the", "dog", "house", "sleeps"]
