@@ -29,6 +29,14 @@ def run(monkeypatch, capsys):
     logger.handlers[:] = handlers  # those of the command line write to a stream that is gone
 
 
+def test_nothing_is_read_ahead_of_lines_that_are_wanted_one_by_one(tmp_path, monkeypatch, run):
+    text = tmp_path / "pairs"
+    text.write_text("\n".join(LINES[:4]) + "\n")
+    monkeypatch.setattr(ahead, "is_worth_it", lambda path, target: pytest.fail("another process would have begun"))
+    monkeypatch.setattr(AlignJob, "may_use_gpu", lambda job: True)
+    assert run("align", text, "-o", tmp_path / "links", "--line-by-line")[0] == 0
+
+
 @pytest.mark.parametrize("format", ["pharaoh", "naacl", "words"])
 def test_text_that_is_read_ahead_gives_the_same_output(tmp_path, monkeypatch, run, format):
     text, plain, output = tmp_path / "pairs", tmp_path / "plain", tmp_path / "ahead"

@@ -245,7 +245,9 @@ def _locally(
         from weft.corpus.shards import align_in_shards
 
         return align_in_shards(job, files, listeners, partial(_loaded, job, count, gpus), shards=shards, resume=resume)
-    with _reading_ahead(job, files, alone=count == 1) as ahead, _loaded(job, count, gpus) as model:
+    # Several processes read nothing themselves, and what is wanted line by line must not be read in chunks.
+    reading = _reading_ahead(job, files) if count == 1 and not line_by_line else nullcontext()
+    with reading as ahead, _loaded(job, count, gpus) as model:
         return _in_one_go(job, files, listeners, model, ahead, line_by_line=line_by_line)
 
 
@@ -268,9 +270,9 @@ def _loaded(job: AlignJob, count: int, gpus: Sequence[str]) -> Iterator[LoadedJo
         yield workers
 
 
-def _reading_ahead(job: AlignJob, files: CorpusFiles, *, alone: bool) -> AbstractContextManager[ReadAhead | None]:
+def _reading_ahead(job: AlignJob, files: CorpusFiles) -> AbstractContextManager[ReadAhead | None]:
     """A process that reads the text for a GPU, begun before the model is loaded; or none."""
-    if not alone or job.needs_words or not job.may_use_gpu():
+    if job.needs_words or not job.may_use_gpu():
         return nullcontext()
     from weft.corpus import ahead
 
