@@ -393,7 +393,7 @@ def test_terms_are_linked(weft, tmp_path):
     (tmp_path / "terms.tsv").write_text("Haus\n")
     done = weft("align", "--terms", "terms.tsv", stdin=pairs, cwd=tmp_path)
     assert done.returncode == 1
-    assert "terms.tsv:1: expected a term, a tab and its translation." in done.stderr
+    assert "terms.tsv:1: expected a tab between source and target, found none." in done.stderr
 
 
 def test_words_that_the_model_cannot_read_are_reported(weft, tmp_path):

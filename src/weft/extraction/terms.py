@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from weft.errors import FormatError
-from weft.text.lines import FilePath, decode, display_name, read_lines
-from weft.text.pairs import split_words
+from weft.text.fields import TableParser
+from weft.text.lines import FilePath, decode, display_name
+from weft.text.pairs import PLAIN, split_words
+from weft.text.rows import is_csv, read_rows
 from weft.text.watches import warn_of_headings
 from weft.types import Alignment, Link, SentencePair, Words
 
@@ -44,6 +46,8 @@ class KeptTerms:
 def read_terms(path: FilePath, split: tuple[Split, Split] = (split_words, split_words)) -> list[Term]:
     """Read terms, one a line: a term, a tab and its translation. Blank lines and lines that begin with # are skipped.
 
+    If the file's name ends in .csv, the columns are separated by commas or semicolons, and cells may be quoted.
+
     Args:
         path: the file.
         split: how source and target are split into words, as in the text; at blanks by default.
@@ -55,18 +59,31 @@ def read_terms(path: FilePath, split: tuple[Split, Split] = (split_words, split_
         FormatError: A line has no two columns with words in them.
     """
     terms: dict[Term, None] = {}
-    for number, line in enumerate(read_lines(path), start=1):
+    parse: TableParser | None = None
+    for number, line in enumerate(read_rows(path), start=1):
         text = decode(line, path, number)
         if not text.strip() or text.startswith("#"):
             continue
-        columns = text.split("\t")
-        sides = [to_words(column) for to_words, column in zip(split, columns, strict=False)]
-        if len(sides) < 2 or not all(sides):
-            raise FormatError(display_name(path), number, "expected a term, a tab and its translation.")
+        # Tables with tabs are called .csv, too.
+        parse = parse or TableParser(PLAIN, csv=is_csv(path) and "\t" not in text)
+        source, target = columns = _columns(parse, text, path, number)
+        term = Term(split[0](source), split[1](target))
+        if not term.source or not term.target:
+            raise FormatError(display_name(path), number, "expected a term and its translation, found an empty column.")
         if number == 1:
-            warn_of_headings(path, (columns[0], columns[1]), "a term", "remove it: tail -n +2 skips the first line")
-        terms[Term(sides[0], sides[1])] = None
+            warn_of_headings(path, columns, "a term", "remove it: tail -n +2 skips the first line")
+        terms[term] = None
     return list(terms)
+
+
+def _columns(parse: TableParser, text: str, path: FilePath, number: int) -> tuple[str, str]:
+    """The first two columns of a row."""
+    try:
+        sides = parse(text).sides
+    except ValueError as error:
+        raise FormatError(display_name(path), number, str(error)) from error
+    assert sides is not None, "no column is chosen by its name, so no row holds names"
+    return str(sides[0]), str(sides[1])
 
 
 class TermIndex:

@@ -76,7 +76,7 @@ def test_reading(tmp_path):
     file.write_text("# terms\nAmtsgericht\tdistrict court\tlaw\n\nAmtsgericht\tdistrict court\n", "utf-8")
     assert read_terms(file) == [Term(("Amtsgericht",), ("district", "court"))]
     file.write_text("Amtsgericht\n")
-    with pytest.raises(FormatError, match=r"terms\.tsv:1: expected a term, a tab and its translation"):
+    with pytest.raises(FormatError, match=r"terms\.tsv:1: expected a tab between source and target, found none"):
         read_terms(file)
 
 
@@ -86,3 +86,34 @@ def test_a_line_of_column_names_is_noticed(tmp_path, caplog):
     assert (
         "terms.tsv:1: this looks like a line of column names (Term, Translation), but is read as a term." in caplog.text
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("terms.csv", 'Amtsgericht,"district, court",law\n# a remark, and more\n\n"ein\nAmt",office\n'),
+        ("terms.CSV", 'Amtsgericht;"district, court";law\n"ein\nAmt";office\n'),
+        ("terms.csv", "Amtsgericht\tdistrict, court\nein Amt\toffice\n"),
+        ("terms.txt", "Amtsgericht\tdistrict, court\nein Amt\toffice\n"),
+    ],
+)
+def test_reading_tables(tmp_path, name, content):
+    (tmp_path / name).write_text(content, "utf-8")
+    assert read_terms(tmp_path / name) == [
+        Term(("Amtsgericht",), ("district,", "court")),
+        Term(("ein", "Amt"), ("office",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("Amt\n", r"terms\.csv:1: expected 2 columns separated by commas, found 1"),
+        ('Amt,office\nAmt,"office\n', r"terms\.csv:2: this is not a row of CSV"),
+        ("Amt,office\nAmt,\n", r"terms\.csv:2: expected a term and its translation, found an empty column"),
+    ],
+)
+def test_what_is_wrong_with_a_row_of_csv_is_said(tmp_path, content, message):
+    (tmp_path / "terms.csv").write_text(content)
+    with pytest.raises(FormatError, match=message):
+        read_terms(tmp_path / "terms.csv")
