@@ -92,8 +92,7 @@ class GuideConfig:
     """From this share of the run on, given links that are not gold are checked against the model; 1, which is never,
     0.5 for a new language, or 0 for text that the base can read."""
     denoise_keep: float | None = None
-    """A given link stays only if one direction gives it more than this; 0.05, or 0.1 for text that the base can read.
-    """
+    """A given link stays only if one direction gives it more than this; 0.05, or 0.1 for text the base can read."""
     denoise_add: float | None = None
     """A link is added to given ones if both directions give it more than this; 0.5, or 0.3 for text that the base can
     read."""
