@@ -21,7 +21,10 @@ _THREE_LETTERS = (
     "orm=om gaz=om ori=or ory=or pan=pa pol=pl pus=ps pbt=ps por=pt que=qu quy=qu ron=ro rus=ru kin=rw srd=sc "
     "snd=sd sin=si slk=sk slv=sl sna=sn som=so sqi=sq als=sq srp=sr ssw=ss sot=st sun=su swe=sv swa=sw swh=sw "
     "tam=ta tel=te tgk=tg tha=th tir=ti tuk=tk tgl=tl tsn=tn tur=tr tat=tt uig=ug ukr=uk urd=ur uzb=uz uzn=uz "
-    "ven=ve vie=vi wol=wo xho=xh yid=yi ydd=yi yor=yo zho=zh chi=zh zul=zu"
+    "ven=ve vie=vi wol=wo xho=xh yid=yi ydd=yi yor=yo zho=zh chi=zh zul=zu "
+    # Second codes of the same languages, as catalogues of libraries have them (ISO 639-2/B), and Norwegian.
+    "alb=sq arm=hy baq=eu bur=my cze=cs dut=nl geo=ka gre=el ice=is mac=mk mao=mi may=ms nor=nb per=fa rum=ro slo=sk "
+    "tib=bo wel=cy"
 )
 _SAME |= dict(entry.split("=") for entry in _THREE_LETTERS.split())
 

@@ -29,6 +29,6 @@ def test_the_remark_counts_lines():
     assert unknown_words_remark(2, ["de", "en"]).endswith("It knows de, en.")
 
 
-@pytest.mark.parametrize("code", ["jpn", "deu_Latn", "swh-Latn", "SPA"])
+@pytest.mark.parametrize("code", ["jpn", "deu_Latn", "swh-Latn", "SPA", "dut", "nor"])
 def test_three_letters_name_the_languages_that_two_letters_name(code):
-    assert list(unknown_languages(["de", "es", "ja", "sw"], code, None)) == []
+    assert list(unknown_languages(["de", "es", "ja", "nb", "nl", "sw"], code, None)) == []
