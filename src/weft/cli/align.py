@@ -70,7 +70,7 @@ def align(
         float | None,
         typer.Option(
             metavar="P",
-            help="Leave out links whose probability is below P, such as 0.9.",
+            help="Leave out links whose probability is below P, for example 0.9.",
             show_default="keep all",
             rich_help_panel=LINKS,
         ),
@@ -89,7 +89,7 @@ def align(
     scores: Annotated[
         Scores,
         typer.Option(
-            help="Add a probability to each link; 'raw' adds awesome-align's score instead.",
+            help="Add a probability to each link; 'raw' adds the uncalibrated score instead.",
             metavar="[raw]",
             rich_help_panel=OUTPUT,
         ),
@@ -98,7 +98,7 @@ def align(
         bool,
         typer.Option(
             "--line-by-line",
-            help="Write the links of each line before reading the next, for a program that waits for them. Slower.",
+            help="Write the links of each line before reading the next, for programs that wait for them. Slower.",
             rich_help_panel=OUTPUT,
         ),
     ] = False,
@@ -109,7 +109,7 @@ def align(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="TSV file of terms and translations; wherever a pair contains both, they are linked.",
+            help="TSV file of terms and their translations; the two are linked wherever a pair contains both.",
             rich_help_panel=LINKS,
         ),
     ] = None,
@@ -136,7 +136,7 @@ def align(
 ) -> None:
     """Align sentence pairs: one line of links per input line.
 
-    INPUT contains sentence pairs, as 'source ||| target' lines, TSV, CSV, JSONL, TMX or XLIFF. For two parallel
+    INPUT contains sentence pairs: 'source ||| target' lines, TSV, CSV, JSONL, TMX or XLIFF. With two parallel
     files, INPUT is the source side and TARGET the target side. A line that cannot be aligned gets an empty output line.
 
     Example: echo 'das ist gut ||| that is good' | weft align

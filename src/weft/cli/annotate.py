@@ -19,7 +19,7 @@ _PAIRS = "New project"
 @expanded
 def annotate(
     folder: Annotated[
-        str, typer.Argument(metavar="DIR", help="A project or a folder of projects; created if it does not exist.")
+        str, typer.Argument(metavar="DIR", help="A project, or a folder of projects; created if it does not exist.")
     ],
     pairs: Annotated[
         str | None,
@@ -53,9 +53,10 @@ def annotate(
     ] = None,
     device: DeviceOption = "auto",
 ) -> None:
-    """Create gold alignments in the browser, saved as plain files.
+    """Create gold alignments in the browser and save them to disk.
 
-    Every change is on disk before the page reports it as saved. Several people can work on one project at once.
+    A project is a folder of plain files. Every change is on disk before the page reports it as saved. Several people
+    can work on one project at once.
 
     Example: weft annotate gold-de-en --pairs de-en.txt
     """

@@ -78,7 +78,7 @@ def convert(
     remap: Annotated[
         Remap | None,
         typer.Option(
-            help="Rewrite links in weft align's JSONL for words split at spaces, or for SentencePiece pieces.",
+            help="Renumber the links in JSONL from weft align: for words split at spaces, or for SentencePiece pieces.",
             rich_help_panel=LINKS,
         ),
     ] = None,
@@ -100,8 +100,8 @@ def convert(
 ) -> None:
     """Convert links or sentence pairs to another format.
 
-    Links: pharaoh, pharaoh-scores, talp, naacl, jsonl. Pairs: bars, tsv, jsonl. Only talp, naacl and jsonl tell
-    possible links from sure ones.
+    Links: pharaoh, pharaoh-scores, talp, naacl, jsonl. Pairs: bars ('source ||| target'), tsv, jsonl. Only talp, naacl
+    and jsonl distinguish sure links from possible ones.
 
     Example: weft convert gold.naacl gold.talp --from naacl --to talp
     """

@@ -49,7 +49,7 @@ def filter_pairs(
             metavar="SHARE",
             min=0,
             max=1,
-            help="Keep this share of the pairs, best scores first; 0.9 is 90%.",
+            help="Keep this share of the pairs, those with the best scores; 0.9 means 90%.",
             rich_help_panel=_KEEP,
         ),
     ] = None,
@@ -60,18 +60,18 @@ def filter_pairs(
             min=0,
             max=1,
             help="Keep pairs with at least this score. With weft-mini, 0.3 drops unrelated sentences; 0.6 or more also "
-            "drops half-translated pairs, and some free translations.",
+            "drops half-translated pairs and some free translations.",
             rich_help_panel=_KEEP,
         ),
     ] = None,
     scores: Annotated[
-        bool, typer.Option("--scores", help="Put the score and a tab before each kept line.", rich_help_panel=OUTPUT)
+        bool, typer.Option("--scores", help="Write the score and a tab before each kept line.", rich_help_panel=OUTPUT)
     ] = False,
     report: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Write the score and verdict for every input line to this file.",
+            help="Write the score of every input line, and whether it was kept, to this file.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,

@@ -72,7 +72,7 @@ def lexicon(
         bool,
         typer.Option(
             "--punctuation",
-            help="Also list pairs without any letter or digit, such as full stops.",
+            help="Also list word pairs without letters or digits, such as full stops.",
             rich_help_panel=_ENTRIES,
         ),
     ] = False,
@@ -83,7 +83,7 @@ def lexicon(
         str | None,
         typer.Option(
             metavar="FOLDER",
-            help="Write shortlists for Marian, lex.s2t and lex.t2s, to this folder instead.",
+            help="Write shortlists for Marian (lex.s2t and lex.t2s) to this folder, instead of a lexicon.",
             rich_help_panel=_MARIAN,
         ),
     ] = None,
@@ -91,7 +91,7 @@ def lexicon(
         str | None,
         typer.Option(
             metavar="MODEL",
-            help="SentencePiece model; counts pieces instead of words on the source side.",
+            help="SentencePiece model; count its pieces instead of words on the source side.",
             rich_help_panel=_MARIAN,
         ),
     ] = None,
@@ -99,7 +99,7 @@ def lexicon(
         str | None,
         typer.Option(
             metavar="MODEL",
-            help="SentencePiece model; counts pieces instead of words on the target side.",
+            help="SentencePiece model; count its pieces instead of words on the target side.",
             rich_help_panel=_MARIAN,
         ),
     ] = None,
@@ -112,7 +112,7 @@ def lexicon(
     """Build a lexicon of words and their translations.
 
     Columns: source, target, count, p(target|source), p(source|target), and the line number of an example. For
-    translations of several words, see weft phrases.
+    expressions of several words, use weft phrases.
 
     Example: weft lexicon pairs.tsv --raw --min-count 2
     """

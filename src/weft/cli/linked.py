@@ -23,7 +23,7 @@ LinksOption = Annotated[
     typer.Option(
         "--links",
         metavar="FILE",
-        help="Links for the pairs. If the input is JSONL with links, name it again here.",
+        help="Links for the pairs. If the input is JSONL that contains the links, name the same file here.",
         show_default="a model finds them",
         rich_help_panel=LINKS,
     ),

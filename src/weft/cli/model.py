@@ -21,7 +21,7 @@ app = typer.Typer(
 
 @app.command("list", cls=Command)
 def list_all() -> None:
-    """List built-in models and known encoders with their layers.
+    """List built-in models and known encoders with their best layers.
 
     Prints one model per line, in tab-separated columns.
 
@@ -60,7 +60,7 @@ def export(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="For onnx-int8: sentence pairs for calibrating the activation ranges.",
+            help="For onnx-int8: sentence pairs on which to calibrate the activation ranges.",
             show_default="ranges are computed for each batch",
         ),
     ] = None,

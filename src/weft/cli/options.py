@@ -136,7 +136,8 @@ NullOption = Annotated[
     typer.Option(
         metavar="T|off",
         parser=_null,
-        help="Similarity that a link must exceed (the null threshold); 'off' disables it.",
+        help="Similarity of every word to the null, an imaginary partner for words that have no counterpart. Higher "
+        "values leave more words unlinked; 'off' disables the null.",
         show_default=f"{OWN}, or off",
         rich_help_panel=LINKS,
     ),
@@ -151,12 +152,15 @@ SymmetrizeOption = Annotated[
     ),
 ]
 
-InputFormatOption = Annotated[PairFormat, typer.Option(help="Format of the input.", rich_help_panel=TEXT)]
+InputFormatOption = Annotated[
+    PairFormat,
+    typer.Option(help="Format of the input; bars means 'source ||| target' lines.", rich_help_panel=TEXT),
+]
 SourceFieldOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="JSONL field, or column of a table with column names, with the source sentence.",
+        help="JSONL field, or column of a table with a header row, that contains the source sentence.",
         show_default="source, or the first language of the translation field",
         rich_help_panel=TEXT,
     ),
@@ -165,7 +169,7 @@ TargetFieldOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="JSONL field, or column of a table with column names, with the target sentence.",
+        help="JSONL field, or column of a table with a header row, that contains the target sentence.",
         show_default="target, or the second language of the translation field",
         rich_help_panel=TEXT,
     ),
@@ -174,7 +178,7 @@ ColumnsOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAMES",
-        help="Columns of a TSV or CSV file without column names, such as id,source,target; '-' skips a column.",
+        help="Columns of a TSV or CSV file without a header row, such as id,source,target; '-' skips a column.",
         show_default="source,target",
         rich_help_panel=TEXT,
     ),
@@ -184,7 +188,7 @@ SourceLanguageOption = Annotated[
     str | None,
     typer.Option(
         metavar="CODE",
-        help="Language code of the source side, such as de or ja, for text that weft splits into words.",
+        help="Language code of the source side, such as de or ja; decides how raw text is split into words.",
         show_default="guessed from the script",
         rich_help_panel=TEXT,
     ),
@@ -205,7 +209,7 @@ ShardsOption = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Split the work into N shards, so that an interrupted run can be resumed; needs files, not pipes.",
+        help="Split the work into N shards, so that an interrupted run can be resumed; works with files, not pipes.",
         rich_help_panel=LARGE,
     ),
 ]

@@ -61,7 +61,7 @@ def project(
     gaps: Annotated[
         Gaps | None,
         typer.Option(
-            help="How to place a label whose words are not contiguous.",
+            help="How to place a label whose words are not contiguous in the translation.",
             show_default="fill; dense for markup and documents",
             rich_help_panel=_LABELS,
         ),
@@ -79,14 +79,14 @@ def project(
         bool,
         typer.Option(
             "--reverse",
-            help="The labels are on the target side; project them to the source side.",
+            help="Project labels from the target side to the source side.",
             rich_help_panel=_LABELS,
         ),
     ] = False,
     report: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="File for a list of the labels that could not be placed.", rich_help_panel=OUTPUT
+            metavar="FILE", help="Write a list of the labels that could not be placed.", rich_help_panel=OUTPUT
         ),
     ] = None,
     segments: Annotated[

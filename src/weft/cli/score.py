@@ -40,7 +40,9 @@ class ScoreFormat(StrEnum):
 
 
 def score(
-    gold: Annotated[str, typer.Argument(metavar="GOLD", help="Gold links: talp, Pharaoh, NAACL or JSONL.")],
+    gold: Annotated[
+        str, typer.Argument(metavar="GOLD", help="Gold links, made by hand: talp, Pharaoh, NAACL or JSONL.")
+    ],
     systems: Annotated[list[str], typer.Argument(metavar="SYSTEM", help="Links from one or more systems.")],
     gold_base: Annotated[
         GoldBase, typer.Option(help="Index of the first word in GOLD.", rich_help_panel=LINKS)
@@ -92,7 +94,7 @@ def score(
 ) -> None:
     """Score links against gold links: AER, precision, recall, F1.
 
-    All scores have 95% confidence intervals. The first system is the baseline; the others are tested against it.
+    All scores come with 95% confidence intervals. The first system is the baseline; the others are tested against it.
 
     Example: weft score gold.talp mine.links theirs.links
     """

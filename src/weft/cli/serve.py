@@ -15,7 +15,9 @@ from weft.models.known import DEFAULT_MODEL
 _LIMITS = "Limits"
 HostOption = Annotated[
     str,
-    typer.Option(metavar="ADDRESS", help="Address to listen on; 0.0.0.0 means all addresses.", rich_help_panel=SERVER),
+    typer.Option(
+        metavar="ADDRESS", help="Address to listen on; 0.0.0.0 means all network interfaces.", rich_help_panel=SERVER
+    ),
 ]
 TokenOption = Annotated[
     str | None,
@@ -64,7 +66,9 @@ def serve(
     device: DeviceOption = "auto",
     project: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Annotation project, or folder of projects.", rich_help_panel=SERVER),
+        typer.Option(
+            metavar="DIR", help="Annotation project to serve, or a folder of projects.", rich_help_panel=SERVER
+        ),
     ] = None,
     max_body: Annotated[
         int, typer.Option(min=1, metavar="N", help="Maximum bytes per request.", rich_help_panel=_LIMITS)
@@ -95,14 +99,14 @@ def serve(
         typer.Option(
             min=1,
             metavar="N",
-            help="Maximum waiting requests; more are refused with status 503.",
+            help="Maximum requests in the queue; further ones are refused with status 503.",
             rich_help_panel=_LIMITS,
         ),
     ] = 64,
 ) -> None:
     """Start the web app and the REST API.
 
-    In the app, links appear as you type. You can correct them and save them as gold.
+    In the app, links appear as you type. You can correct them and save them as gold links.
 
     Example: weft serve --port 8080
     """

@@ -63,7 +63,7 @@ def train(
         str | None,
         typer.Option(
             metavar="MODEL",
-            help="Model whose probabilities the encoder learns.",
+            help="Model whose probabilities the encoder learns to reproduce.",
             show_default="the base, before training",
             rich_help_panel=MODEL,
         ),
@@ -72,8 +72,9 @@ def train(
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="Links for each CORPUS, in the same order, or 'eflomal' to compute them. A blank line means none.",
-            show_default="found by the model",
+            help="Links for each CORPUS, in the same order; 'eflomal' lets a statistical aligner find them. A line may "
+            "be blank if the links of its pair are unknown.",
+            show_default="found by the model or by a statistical aligner",
             rich_help_panel=_DATA,
         ),
     ] = None,
@@ -81,7 +82,8 @@ def train(
         list[str] | None,
         typer.Option(
             metavar="PREFIX",
-            help="Dev set: PREFIX.src, PREFIX.tgt and PREFIX.talp; the weights with the best AER on it are kept.",
+            help="Dev set: PREFIX.src, PREFIX.tgt and gold links in PREFIX.talp; the run keeps the weights with the "
+            "lowest AER on it. Can be repeated.",
             rich_help_panel=_DATA,
         ),
     ] = None,
@@ -89,7 +91,8 @@ def train(
         list[str] | None,
         typer.Option(
             metavar="PREFIX",
-            help="Test set; training fails if a corpus contains any of its sentences.",
+            help="Test set: PREFIX.src and PREFIX.tgt; the run stops if a corpus contains any of its sentences. Can be "
+            "repeated.",
             rich_help_panel=_DATA,
         ),
     ] = None,
@@ -107,13 +110,18 @@ def train(
         typer.Option(
             metavar="N",
             help="Layer to align with.",
-            show_default="the encoder's best known layer",
+            show_default="the base's own, or the best known one",
             rich_help_panel=MODEL,
         ),
     ] = None,
     epochs: Annotated[
         float | None,
-        typer.Option(metavar="N", help="Number of passes over the text.", show_default="1", rich_help_panel=_RUN),
+        typer.Option(
+            metavar="N",
+            help="Number of passes over the text.",
+            show_default="1; 2 to 8 for a new language",
+            rich_help_panel=_RUN,
+        ),
     ] = None,
     max_steps: Annotated[
         int | None, typer.Option(metavar="N", help="Stop after N steps.", rich_help_panel=_RUN)
@@ -129,7 +137,7 @@ def train(
         float | None,
         typer.Option(
             metavar="RATE",
-            help="Peak learning rate; it then falls to 0.",
+            help="Peak learning rate; the rate falls to 0 by the end.",
             show_default="depends on the base",
             rich_help_panel=_RUN,
         ),
@@ -158,7 +166,7 @@ def train(
         ),
     ] = False,
 ) -> None:
-    """Train an encoder on your text or links, or on a new language.
+    """Train an encoder on text or links, or teach it a new language.
 
     Example: weft train de-en.txt --model weft-mini --output my-model --dev dev/de-en
     """

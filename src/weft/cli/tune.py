@@ -28,7 +28,7 @@ def tune(
         list[str],
         typer.Option(
             metavar="PREFIX",
-            help="Dev set: PREFIX.src, PREFIX.tgt and PREFIX.talp; can be repeated.",
+            help="Dev set: PREFIX.src, PREFIX.tgt and gold links in PREFIX.talp. Can be repeated.",
             rich_help_panel=_TRIALS,
         ),
     ],
@@ -53,7 +53,7 @@ def tune(
         str | None,
         typer.Option(
             metavar="T,T",
-            help="Null thresholds to try, such as off,15.",
+            help="Values of weft align's --null to try, such as off,15.",
             show_default="off and 10 to 20",
             rich_help_panel=_TRIALS,
         ),
@@ -75,8 +75,8 @@ def tune(
 ) -> None:
     """Find the best layer, method, threshold and null on dev sets.
 
-    Also calibrates the link probabilities, on the dev sets mixed with unrelated and half-translated sentences. The
-    results are stored in weft.json.
+    The link probabilities are calibrated as well, on the dev sets mixed with unrelated and half-translated sentences.
+    The results are stored in weft.json.
 
     Example: weft tune --model my-model --dev dev/ro-en --dev dev/ja-en
     """

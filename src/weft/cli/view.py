@@ -74,7 +74,7 @@ def view(
         list[str] | None,
         typer.Argument(
             metavar="LINKS",
-            help="Links from one or two systems. If INPUT is only the source side, put the target file before them.",
+            help="Links from one or two systems. If INPUT is only the source side, name the target file first.",
         ),
     ] = None,
     output: OutputOption = "-",
@@ -84,7 +84,9 @@ def view(
     ] = None,
     gold: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Gold links: talp, Pharaoh, NAACL or JSONL.", rich_help_panel=LINKS),
+        typer.Option(
+            metavar="FILE", help="Gold links, made by hand: talp, Pharaoh, NAACL or JSONL.", rich_help_panel=LINKS
+        ),
     ] = None,
     text: Annotated[bool, typer.Option("--text", help="Same as --format text.", rich_help_panel=OUTPUT)] = False,
     format: Annotated[
