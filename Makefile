@@ -34,7 +34,7 @@ $(FULL): pyproject.toml constraints.txt requirements-dev.txt | $(BIN)/python
 # align: align sentences of six languages and draw the links
 align: $(LIGHT)
 	@$(BIN)/weft view examples/pairs.txt
-	@echo "Under each word stand the words it is linked to. As numbers: $(BIN)/weft align examples/pairs.txt"
+	@echo "Below each word are the words that it is linked to. For links as numbers, run $(BIN)/weft align examples/pairs.txt"
 
 # test: lint, type-check and run the tests
 test: lint unit

@@ -426,7 +426,7 @@ def test_two_texts_whose_sentences_do_not_match(weft, tmp_path):
     records = [json.loads(line) for line in done.stdout.splitlines()]
     assert [record["target_span"] for record in records] == [[0, 50], [51, 68]]
     assert records[1]["source_text"] == "Hunde sind erlaubt."
-    assert done.stderr == "weft: 2 pairs of sentences; 0 sentences have no counterpart.\n"
+    assert done.stderr == "weft: 2 sentence pairs; 0 sentences have no counterpart.\n"
 
 
 @pytest.mark.parametrize(

@@ -237,7 +237,7 @@ def _align_documents(input: str, target: str | None, output: str, **options: Any
     paired = sum(bool(part.source.words and part.target.words) for part in parts)
     alone = len(parts) - paired
     unpaired = f"{number_of(alone, 'sentence')} {'has' if alone == 1 else 'have'} no counterpart"
-    say(f"{number_of(paired, 'pair')} of sentences; {unpaired}.")
+    say(f"{number_of(paired, 'sentence pair')}; {unpaired}.")
 
 
 def _only_for_lines(**options: object) -> None:
