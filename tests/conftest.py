@@ -41,6 +41,9 @@ SLOW = (
         "unit/viewing/test_png",
     ),
     *("test_repository.py::test_the_wheel", "test_repository.py::test_the_walk"),
+    # Every architecture, and every method with every null by its definition: a second each.
+    "unit/encoding/test_encoder.py::test_a_cut_encoder",
+    "unit/extraction/test_methods_null.py::test_batches_and_strips",
     # Exports to ONNX take ten seconds.
     "unit/encoding/test_encoder.py::test_onnx_gives",
     "unit/encoding/test_encoder.py::test_long_sentences",
