@@ -10,8 +10,8 @@ other packages that weft needs. That is less than 35 MB.
 
 Parts:
 
-- text: Estonian, Slovene, Hungarian, Latvian, Korean and Arabic with English, each by itself, with the defaults; and
-  with other settings, to compare.
+- text: Estonian, Slovene, Hungarian, Latvian, Korean, Arabic, Russian and Finnish, each with English and by itself,
+  with the defaults; and with other settings, to compare.
 - language: seven Indian languages of which the fourth weft-mini can read none or half, with and without gold verses;
   beside them the links of the statistical aligner, which aligns the dev verses along with the text.
 - gold: 50 to 500 gold sentences on top of a model that has seen none such (Finnish and Arabic verses, the fourth

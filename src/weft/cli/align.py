@@ -109,7 +109,7 @@ def align(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="TSV file of terms and their translations; the two are linked wherever a pair contains both.",
+            help="TSV or CSV file of terms and their translations; the two are linked wherever a pair contains both.",
             rich_help_panel=LINKS,
         ),
     ] = None,
