@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import torch
@@ -113,4 +114,18 @@ def export_onnx(source: Path, folder: Path, *, layer: int) -> Path:
     program.save(folder / "model.onnx")
     (folder / "tokenizer.json").write_bytes((source / "tokenizer.json").read_bytes())
     (folder / "weft.json").write_text(f'{{"layer": {layer}, "max_length": 64}}')
+    return folder
+
+
+def hub_with(folder: Path, model: Path, *, revision: str = "main", name: str = "some/bert") -> Path:
+    """A folder for HF_HOME with a hub's cache that holds a model as the hub's library lays it out: links to blobs."""
+    kept = folder / "hub" / f"models--{name.replace('/', '--')}"
+    (kept / "blobs").mkdir(parents=True)
+    snapshot = kept / "snapshots" / "abc"
+    snapshot.mkdir(parents=True)
+    for number, file in enumerate(sorted(model.iterdir())):
+        shutil.copy(file, kept / "blobs" / str(number))
+        (snapshot / file.name).symlink_to(f"../../blobs/{number}")
+    (kept / "refs").mkdir()
+    (kept / "refs" / revision).write_text("abc")
     return folder

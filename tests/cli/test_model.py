@@ -5,6 +5,8 @@ import shutil
 
 import pytest
 
+from models import hub_with
+
 
 def test_known_encoders_are_listed_with_their_layers(weft):
     done = weft("model", "list")
@@ -53,10 +55,37 @@ def test_a_known_encoder_and_a_guess(weft, tiny_bert):
     assert facts(weft("model", "info", tiny_bert).stdout)["layer"].startswith("2 (a guess")
 
 
+@pytest.mark.parametrize("name", ["some/bert", "mBERT"])
+def test_a_model_that_the_hub_gave_before_is_described(weft, tiny_bert, tmp_path, name):
+    hub_name = "google-bert/bert-base-multilingual-cased" if name == "mBERT" else name
+    home = hub_with(tmp_path, tiny_bert, name=hub_name)
+    done = weft("model", "info", name, env={**os.environ, "HF_HOME": str(home)})
+    assert (done.returncode, done.stderr) == (0, "")
+    described = facts(done.stdout)
+    assert described == facts(weft("model", "info", tiny_bert).stdout) | {"name": name}
+
+
+def test_a_graph_of_the_hub_needs_no_configuration(weft, tiny_onnx, tmp_path):
+    graph = shutil.copytree(tiny_onnx, tmp_path / "graph")
+    (graph / "config.json").unlink(missing_ok=True)
+    home = hub_with(tmp_path, graph)
+    described = facts(weft("model", "info", "some/bert", env={**os.environ, "HF_HOME": str(home)}).stdout)
+    assert (described["name"], described["layer"]) == ("some/bert", "2")
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["info", "nothing"], 1, "there is no model nothing"),
+        (
+            ["info", "nothing"],
+            1,
+            "there is no model nothing on this machine, and 'weft model info' downloads nothing. ",
+        ),
+        (
+            ["info", "some/bert"],
+            1,
+            "If it is on the Hugging Face Hub, any command with --model some/bert downloads it.",
+        ),
         (["info", "EMPTY"], 1, "contains no model: it has neither model.onnx nor config.json"),
         (["info", "BROKEN"], 1, "expected a JSON object"),
         (["export", "nothing", "--to", "onnx", "-o", "OUT"], 1, "cannot load the model nothing: it is not on this"),

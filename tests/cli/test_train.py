@@ -64,8 +64,12 @@ def test_an_annotation_project_is_gold(weft, toy, tmp_path):
     assert made.returncode == 0, made.stderr
     run = ("--model", toy / "base", "--layer", 2, "--objectives", "so", "--max-steps", 2, "-o", tmp_path / "model")
     refused = weft("train", tmp_path / "work", *run)
-    assert (refused.returncode, "no confirmed pair yet" in refused.stderr) == (2, True)
+    assert (refused.returncode, "no confirmed pair yet: mark pairs as done" in refused.stderr) == (2, True)
     project = Project.open(tmp_path / "work")
+    for annotator, link in (("Ann", Link(0, 0)), ("Ben", Link(0, 0, sure=False))):
+        project.put(annotator, 31, Annotation((link,), State.DONE))
+    unsettled = weft("train", tmp_path / "work", *run)
+    assert "no confirmed pair yet: settle the disagreements between annotators" in unsettled.stderr
     for number in range(30):
         project.put("Ann", number, Annotation((Link(0, 0),), State.DONE if number % 3 else State.DOUBTFUL))
     done = weft("train", tmp_path / "work", *run)  # while somebody annotates
@@ -78,8 +82,18 @@ def test_an_annotation_project_is_gold(weft, toy, tmp_path):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["train.txt"], 2, "weft: the configuration lacks output."),
-        (["-o", "OUT"], 2, "weft: the configuration lacks corpora."),
+        (["train.txt"], 2, "weft: name one or more files with sentence pairs, and a folder for the model: weft train "),
+        (["-o", "OUT"], 2, "weft: name one or more files with sentence pairs, and a folder for the model: weft train "),
+        (
+            ["dev.src", "-o", "OUT"],
+            1,
+            "weft: dev.src: expected sentence pairs in a format that weft reads, found none.",
+        ),
+        (
+            ["dev.src", "dev.tgt", "-o", "OUT"],
+            1,
+            "are the two sides of one text, join them first: paste dev.src dev.tgt",
+        ),
         (["train.txt", "-o", "OUT", "--objectives", "magic"], 2, "weft: --objectives must be one or more of mlm, tlm"),
         (
             ["train.txt", "-o", "OUT", "--links", "a", "--links", "b"],

@@ -96,7 +96,8 @@ def _check_alike(first: ModelSource, other: ModelSource) -> None:
 
 def _architecture(source: ModelSource) -> dict[str, Any]:
     config = read_json_object(source.local_folder() / CONFIG_FILE)
-    return {name: value for name, value in config.items() if name not in _PROVENANCE}
+    # Runs may drop different shares of activations; in use, models drop none.
+    return {name: value for name, value in config.items() if name not in _PROVENANCE and "dropout" not in name}
 
 
 def _vocabulary(source: ModelSource) -> dict[str, Any]:

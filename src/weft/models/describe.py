@@ -37,17 +37,24 @@ def describe_model(name: str) -> Iterator[tuple[str, object]]:
     """What a model is, as labels and values: encoder, layer, method, threshold, vocabulary, size.
 
     Args:
-        name: a built-in model, a folder, or a known encoder. Nothing is downloaded.
+        name: a built-in model, a folder, a known encoder, or a model on the hub that was downloaded before. Nothing is
+            downloaded.
 
     Raises:
         WeftError: if there is no such model here.
     """
     source = resolve_model(name)
-    if source.folder is not None:
-        return _facts(source.folder, source.settings)
+    here = source.cached()
+    if here is not None and here.folder is not None:
+        # The hub's cache calls folders by their commits.
+        called = name if source.folder is None else here.folder.name or here.folder.resolve().name
+        return _facts(called, here.folder, here.settings)
     known = encoder_called(name)
     if known is None:
-        raise WeftError(f"there is no model {name}; give a folder, or a name that 'weft model list' shows.")
+        raise WeftError(
+            f"there is no model {name} on this machine, and 'weft model info' downloads nothing. If it is on the "
+            f"Hugging Face Hub, any command with --model {name} downloads it."
+        )
     return _known(known)
 
 
@@ -66,13 +73,13 @@ def _known(known: KnownEncoder) -> Iterator[tuple[str, object]]:
     yield "vocabulary", known.vocabulary
 
 
-def _facts(folder: Path, stored: ModelSettings) -> Iterator[tuple[str, object]]:
+def _facts(name: str, folder: Path, stored: ModelSettings) -> Iterator[tuple[str, object]]:
     config = read_json_object(folder / CONFIG_FILE) if (folder / CONFIG_FILE).is_file() else {}
     is_graph = has_graph(folder)
     if not is_graph and not config:
         raise WeftError(f"{folder} contains no model: it has neither {ONNX_FILE} nor {CONFIG_FILE}.")
     extraction = stored.extraction
-    yield "name", folder.name or folder.resolve().name
+    yield "name", name
     yield "kind", (stored.export or "onnx") if is_graph else "torch"
     if config:
         yield "encoder", f"{config.get('model_type', 'unknown')}, {_n_layers(config) or 'unknown'} layers"

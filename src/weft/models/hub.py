@@ -10,11 +10,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from weft.errors import MissingExtraError, WeftError, first_line
-from weft.models.files import CONFIG_FILE
+from weft.models.files import CONFIG_FILE, ONNX_FILE
 
 # No pickles, no other frameworks' weights, and nothing of a repository's subfolders.
 _TAKEN = ("*.json", "*.txt", "*.model", "*.spm", "*.safetensors", "model.onnx")
-_ADVICE = "Give a folder or a model's name."
+_ADVICE = "Give a folder or a model's name; weft comes with {}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +58,16 @@ def download(name: str, options: HubOptions) -> Path:
         if find_spec("torch") is None:  # most models on the hub need it, and nobody can look at this one
             raise MissingExtraError("torch", f"The model {name}") from error
         reason = "it is not on this machine, and it could not be fetched from the Hugging Face Hub."
-        raise WeftError(f"cannot load the model {name}: {reason} {_ADVICE}") from error
+        raise WeftError(f"cannot load the model {name}: {reason} {_advice()}") from error
     except (OSError, ValueError) as error:  # the hub's own errors are of these kinds
-        raise WeftError(f"cannot load the model {name}: {first_line(error)} {_ADVICE}") from error
+        raise WeftError(f"cannot load the model {name}: {first_line(error)} {_advice()}") from error
     return Path(found)
+
+
+def _advice() -> str:
+    from weft.models.known import built_in_models
+
+    return _ADVICE.format(" and ".join(built_in_models()))
 
 
 def cached_folder(name: str, revision: str | None = None) -> Path | None:
@@ -70,10 +76,11 @@ def cached_folder(name: str, revision: str | None = None) -> Path | None:
     from huggingface_hub.errors import HFValidationError
 
     try:
-        config = try_to_load_from_cache(name, CONFIG_FILE, revision=revision)
+        # A graph needs no configuration.
+        found = [try_to_load_from_cache(name, file, revision=revision) for file in (CONFIG_FILE, ONNX_FILE)]
     except HFValidationError:  # not a name that a model could have
         return None
-    return Path(config).parent if isinstance(config, str) else None
+    return next((Path(file).parent for file in found if isinstance(file, str)), None)
 
 
 @contextmanager

@@ -59,7 +59,20 @@ class ModelSource:
         if self.folder is not None:
             return self
         assert self.hub_name is not None
-        folder = download(self.hub_name, self.hub)
+        return self._in(download(self.hub_name, self.hub))
+
+    def cached(self) -> ModelSource | None:
+        """The same model with its files, if they are on this machine already; nobody is asked for them.
+
+        Raises:
+            WeftError: if what is here may not be read.
+        """
+        if self.folder is not None:
+            return self
+        folder = cached_folder(self.hub_name or self.name, self.hub.revision)
+        return None if folder is None else self._in(folder)
+
+    def _in(self, folder: Path) -> ModelSource:
         check_folder(folder)
         return replace(self, folder=folder, settings=ModelSettings.read(folder))
 

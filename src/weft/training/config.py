@@ -53,7 +53,7 @@ _RANGES = {
     **dict.fromkeys(
         ("beta", "weight_decay", "layer", "workers", "extend_vocabulary", "matrix_learning_rate"), NOT_NEGATIVE
     ),
-    **dict.fromkeys(("warmup", "dropout", "held_out", "adam_beta"), UNDER_ONE),
+    **dict.fromkeys(("warmup", "dropout", "held_out", "adam_beta", "start_share"), UNDER_ONE),
     "changed": SHARE,
     "seed": (lambda value: 0 <= value < 1 << 63, "at least 0 and under 2 to the power of 63"),
     "null": (lambda value: True, "a finite number"),
@@ -139,6 +139,8 @@ class TrainingConfig:
     """Prefixes of dev sets; the weights with the lowest mean AER are kept, those at the start among them."""
     held_out: float | None = None
     """Without a dev set, the share of the pairs that is kept back; the weights with the lowest loss there are kept."""
+    start_share: float | None = None
+    """How much of the weights that are kept and scored comes from the starting weights; the rest is trained ones."""
     log_every: int = 10
     eval_every: int = 500
     save_every: int = 500

@@ -56,8 +56,9 @@ def _linked_pairs(corpus: CorpusConfig, use_possible: bool) -> Iterator[tuple[Se
 
 def corpus_pairs(corpus: CorpusConfig) -> Iterator[SentencePair]:
     """The sentence pairs of a corpus; a line that holds none is nothing."""
-    fields = PairFields.of(corpus.source_field, corpus.target_field, corpus.columns)
-    split = word_splitters(True, corpus.source_language, corpus.target_language) if corpus.raw else None
+    languages = (corpus.source_language, corpus.target_language)
+    fields = PairFields.of(corpus.source_field, corpus.target_field, corpus.columns, languages)
+    split = word_splitters(True, *languages) if corpus.raw else None
     reader = PairReader(corpus.input_format, fields, split)
     return reader.pairs(corpus.path, corpus.target, on_error=lambda error: None)
 

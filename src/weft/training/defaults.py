@@ -46,6 +46,7 @@ class Defaults:
     epochs: float | None = 1.0
     guide: GuideConfig = _PLAIN_GUIDE
     silver_stray: float = 0.0
+    start_share: float = 0.0
 
 
 _PAPER = Defaults(
@@ -68,9 +69,11 @@ _JOINT_GUIDED = replace(
     objectives=("gold", "teacher", "unrelated"),
     guide=GuideConfig(denoise_after=0.0, denoise_keep=0.1, denoise_add=0.3, share=0.5),
     silver_stray=0.5,
+    start_share=1 / 3,
     reason="the base reads both sentences together and is good already. In half of the text, it learns links that a "
     "statistical aligner finds and that it does not rule out itself; in the other half, it learns from a frozen copy "
-    "of itself. Pairs that are not translations are added",
+    "of itself. Pairs that are not translations are added. The run keeps a mean of two thirds trained and one third "
+    "starting weights",
 )
 _JOINT_WITH_GOLD = replace(
     _JOINT,
@@ -129,6 +132,7 @@ def settled(config: TrainingConfig) -> tuple[TrainingConfig, str]:
         dropout=chosen.dropout if config.dropout is None else config.dropout,
         warmup=_first(config.warmup, chosen.warmup),
         held_out=_held_out(config, chosen),
+        start_share=_first(config.start_share, chosen.start_share),
         null=_null(config, stored, with_null=with_null),
         epochs=chosen.epochs if _has_no_end(config) else config.epochs,
         guide=_filled(config.guide, chosen.guide),

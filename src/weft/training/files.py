@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from weft.errors import SettingError
+from weft.errors import FormatError, SettingError
 from weft.text.json_objects import read_json_object
 from weft.text.lines import check_readable
-from weft.training.config import STATISTICAL, TrainingConfig
+from weft.training.config import STATISTICAL, CorpusConfig, TrainingConfig
+from weft.training.corpus import corpus_pairs
 from weft.training.defaults import expanded, prefixes
 from weft.tuning import DevSet
 
@@ -26,7 +29,8 @@ def check_files(config: TrainingConfig, *, resume: bool, overwrite: bool) -> lis
 
     Raises:
         SettingError: the output folder contains a model.
-        WeftError: a dev set cannot be read; an OSError says that a corpus cannot be opened.
+        WeftError: a dev set cannot be read, or a corpus contains no pair.
+        OSError: a corpus cannot be opened.
     """
     output = Path(config.output)
     taken = (output / "config.json").exists() or any((output / "checkpoints").glob("step-*"))
@@ -40,7 +44,25 @@ def check_files(config: TrainingConfig, *, resume: bool, overwrite: bool) -> lis
         for path in (corpus.path, corpus.target, corpus.links, corpus.through):
             if path is not None and path != STATISTICAL:
                 check_readable(path)
+        _check_pairs(corpus, config.corpora)
     return [DevSet.read(prefix) for pattern in config.dev for prefix in prefixes(pattern)]
+
+
+def _check_pairs(corpus: CorpusConfig, corpora: Sequence[CorpusConfig]) -> None:
+    """A file without a single pair is of another format than it seems, or one side of a text."""
+    if not Path(corpus.path).is_file():  # a pipe can be read only once
+        return
+    if any(pair.source and pair.target for pair in corpus_pairs(corpus)):
+        return
+    paths = [each.path for each in corpora]
+    sides = len(paths) == 2 and all(each.target is None for each in corpora)
+    advice = (
+        f" If {paths[0]} and {paths[1]} are the two sides of one text, join them first: "
+        f"paste {shlex.join(paths)} > pairs.tsv"
+        if sides
+        else ""
+    )
+    raise FormatError(corpus.path, None, f"expected sentence pairs in a format that weft reads, found none.{advice}")
 
 
 def check_same(config: TrainingConfig, path: Path) -> None:

@@ -18,7 +18,7 @@ from weft.encoding.torch import wrap_tokenizer
 from weft.encoding.torch_base import prefer_stable_kernels
 from weft.errors import SettingError, WeftError, number_of
 from weft.training import checkpoints
-from weft.training.agreement import has_little_to_learn
+from weft.training.agreement import LITTLE_TO_LEARN, has_little_to_learn
 from weft.training.batches import Batch, Material
 from weft.training.card import save_trained, step_size, trained_settings
 from weft.training.checkpoints import Progress
@@ -26,6 +26,7 @@ from weft.training.config import TrainingConfig, known
 from weft.training.defaults import epochs_by_size, settled
 from weft.training.evaluate import LiveEncoder, dev_aers, held_out_losses
 from weft.training.files import check_files, check_same
+from weft.training.kept import KeptWeights
 from weft.training.metrics import Metrics, Report, Totals
 from weft.training.model import tokenizer_content, vocabulary_of
 from weft.training.objectives import Losses, needs, scales
@@ -42,10 +43,6 @@ RUN_FILE = "run.json"
 # After so many steps there is a first guess how long it will take; then a word at least every so many seconds.
 _FIRST_GUESS = 3
 _QUIET = 60.0
-_LITTLE_TO_LEARN = (
-    "the base leaves words of unrelated sentences alone already, so text without links will change little. Gold links, "
-    "or a better model as its teacher, change more."
-)
 
 
 def train(
@@ -122,6 +119,7 @@ class TrainingRun:
         self.plain = Losses(self.model, config, special=special, teacher=teacher)
         optimizers = optimizers_of(self.plain, self.model.layers, config)
         self.losses, *self.optimizers = self.accelerator.prepare(self.plain, *optimizers)
+        self.kept = KeptWeights(self.model, known(config.start_share))
         self._rates = [known(config.learning_rate), config.matrix_learning_rate]
         self._compiles = compiles(config, device, processes)
         if self._compiles:
@@ -167,7 +165,8 @@ class TrainingRun:
         with lost_workers_named():
             self._train()
         if not self._is_judged:
-            self._save()
+            with self.kept.in_place():
+                self._save()
         self.accelerator.end_training()
         return self.progress
 
@@ -311,14 +310,15 @@ class TrainingRun:
         return bool(self.dev_sets) or len(self.held_out) > 0
 
     def _evaluate(self) -> bool:
-        """Score the model and keep it if it is the best so far; true if it is time to stop."""
-        score, parts = self._dev_aer() if self.dev_sets else self._held_out_loss()
-        self.metrics.write({"step": float(self.progress.step), **parts})
+        """Score the weights to keep, and keep them if they are the best so far; true if it is time to stop."""
+        with self.kept.in_place():
+            score, parts = self._dev_aer() if self.dev_sets else self._held_out_loss()
+            self.metrics.write({"step": float(self.progress.step), **parts})
+            self.progress = self.progress.scored(score)
+            if self.progress.without_gain == 0:
+                self._save()
         if self.progress.step == 0 and has_little_to_learn(self.config, parts):
-            self.say(_LITTLE_TO_LEARN)
-        self.progress = self.progress.scored(score)
-        if self.progress.without_gain == 0:
-            self._save()
+            self.say(LITTLE_TO_LEARN)
         return self.config.patience is not None and self.progress.without_gain >= self.config.patience
 
     def _dev_aer(self) -> tuple[float, dict[str, float]]:

@@ -54,6 +54,11 @@ def test_the_mean_of_a_model_with_itself_is_the_model(models, tmp_path):
     assert mean.align(*pair) == first.align(*pair)
 
 
+def test_runs_with_different_dropout_are_alike(models, tmp_path):
+    average(changed(models, tmp_path, config_json={"hidden_dropout_prob": 0.3}), tmp_path / "mean")
+    assert (tmp_path / "mean" / "model.safetensors").is_file()
+
+
 def test_half_precision_and_several_files_are_kept_or_joined(models, tmp_path):
     tables = [{name: value.bfloat16() for name, value in load_file(m / "model.safetensors").items()} for m in models]
     copies = [shutil.copytree(model, tmp_path / f"half{number}") for number, model in enumerate(models)]

@@ -9,6 +9,7 @@ import sys
 import pytest
 import torch
 
+from models import hub_with
 from weft import Aligner
 from weft.errors import FormatError, SettingError, WeftError
 from weft.models.known import KNOWN_ENCODERS, built_in_models
@@ -91,20 +92,6 @@ def test_what_is_no_model_is_one_sentence(name, error, message):
         resolve_model(name)
 
 
-def hub_with(folder, model, *, revision="main"):
-    """A hub's cache that holds a model as the hub's library lays it out: links to blobs."""
-    kept = folder / "hub" / "models--some--bert"
-    (kept / "blobs").mkdir(parents=True)
-    snapshot = kept / "snapshots" / "abc"
-    snapshot.mkdir(parents=True)
-    for number, file in enumerate(sorted(model.iterdir())):
-        shutil.copy(file, kept / "blobs" / str(number))
-        (snapshot / file.name).symlink_to(f"../../blobs/{number}")
-    (kept / "refs").mkdir()
-    (kept / "refs" / revision).write_text("abc")
-    return folder
-
-
 @pytest.mark.parametrize("kind", ["tiny_bert", "tiny_onnx"])
 def test_a_revision_of_a_model_on_the_hub_is_found_in_its_cache(request, tmp_path, kind):
     model = request.getfixturevalue(kind)
@@ -155,3 +142,8 @@ def test_an_index_that_leads_out_of_the_folder_is_refused(tiny_bert, tmp_path, n
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"embeddings": name}}))
     with pytest.raises(FormatError, match="expected files of the same folder in `weight_map`"):
         resolve_model(folder)
+
+
+def test_a_model_that_is_nowhere_is_answered_with_those_that_weft_has():
+    with pytest.raises(WeftError, match=r"weft comes with weft-mini and weft-nano\.$"):
+        resolve_model("no-such-model-anywhere", local_files_only=True).fetched()

@@ -65,6 +65,7 @@ def test_text_alone_has_links_of_the_statistical_aligner_in_half(tmp_path):
     assert [(corpus.links, corpus.silver, corpus.repeat) for corpus in config.corpora] == [(STATISTICAL, True, 1.0)]
     assert config.guide.share == 0.5
     assert config.gold.silver_stray == 0.5
+    assert config.start_share == pytest.approx(1 / 3)
     assert "statistical aligner" in said
 
 
@@ -74,6 +75,7 @@ def assert_not_guided(folder, **given):
     )
     assert [corpus.links for corpus in config.corpora] == [None]
     assert "gold" not in config.objectives
+    assert config.start_share == 0
     assert "statistical aligner" not in said
 
 

@@ -150,6 +150,7 @@ ALL_KINDS = {"objectives": ["mlm", "tlm", "so", "psi", "co", "teacher", "unrelat
 FILLED = {
     "objectives": ["teacher", "unrelated", "masked", "psi"], "step_tokens": 600, "teacher_tokens": 900,
     "matrix_learning_rate": 1e-3, "changes": {"double": 0.1}, "masking": {"until": 0.8, "halved_after": 0.4},
+    "start_share": 0.25,
 }  # fmt: skip
 
 
@@ -193,6 +194,22 @@ def test_what_is_read_before_the_clock_starts_changes_nothing(toy, tmp_path, one
         train(config_of(toy, tmp_path / name, **options))
     first, second = (load_file(tmp_path / name / "model.safetensors") for name in ("plain", "compiled"))
     assert all(torch.equal(first[key], second[key]) for key in first)
+
+
+def test_a_share_of_the_starting_weights_is_kept_and_scored(toy, tmp_path, one_thread):
+    scores = {}
+    for name, share in (("none", 0.0), ("half", 0.5)):
+        options = {"max_steps": 20, "eval_every": 10, "objectives": ["so"], "start_share": share, "dev": []}
+        train(config_of(toy, tmp_path / name, **options))
+        options |= {"dev": [str(toy / "dev")], "output": str(tmp_path / f"{name}-judged")}
+        scores[name] = trained(toy, **options)
+    trained_weights, kept = (load_file(tmp_path / name / "model.safetensors") for name in ("none", "half"))
+    start = load_file(toy / "base" / "model.safetensors")
+    assert any(not torch.equal(kept[name], trained_weights[name]) for name in kept)
+    for name, weight in kept.items():
+        torch.testing.assert_close(weight, (trained_weights[name] + start[name]) / 2)
+    assert scores["half"][0] == scores["none"][0]
+    assert scores["half"][1:] != scores["none"][1:]
 
 
 def test_two_processes_learn_what_one_does(toy, tmp_path, one_thread):
