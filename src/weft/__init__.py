@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from weft.scoring.corpus import CorpusScore, score
     from weft.text.gold import read_gold
     from weft.text.links import format_links, read_links
-    from weft.text.pairs import format_pairs, read_pairs
+    from weft.text.pair_lines import format_pairs
+    from weft.text.pairs import read_pairs
     from weft.text.segment import segment
     from weft.training.config import TrainingConfig
     from weft.training.loop import train
@@ -48,7 +49,7 @@ _HOMES = {
     "align_documents": "weft.corpus.documents",
     "align_files": "weft.corpus.align",
     "format_links": "weft.text.links",
-    "format_pairs": "weft.text.pairs",
+    "format_pairs": "weft.text.pair_lines",
     "read_gold": "weft.text.gold",
     "read_links": "weft.text.links",
     "read_pairs": "weft.text.pairs",

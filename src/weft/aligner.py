@@ -48,6 +48,10 @@ class Aligner:
     def __init__(
         self, encoder: Encoder, settings: ExtractionSettings | None = None, *, languages: Sequence[str] = ()
     ) -> None:
+        if isinstance(encoder, (str, Path)):
+            raise SettingError(
+                f"`encoder` must be an encoder, got a name. Use Aligner.from_pretrained({str(encoder)!r})."
+            )
         self.encoder = encoder
         self.settings = settings or ExtractionSettings()
         self.languages = tuple(languages)

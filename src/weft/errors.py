@@ -27,14 +27,27 @@ def _restored(kind: type[WeftError], args: tuple[object, ...], state: dict[str, 
 
 
 class FormatError(WeftError):
-    """A file does not hold what it should. Names the file, the line and, for bad bytes, the byte; all from 1."""
+    """A file does not hold what it should. Names the file, the line and, for bad bytes, the byte; all from 1.
 
-    def __init__(self, path: str, line: int | None, message: str, *, byte: int | None = None) -> None:
-        place = ":".join(str(part) for part in (path, line, byte) if part is not None)
+    Where a row of a file is several lines, or a unit of XML, `line` is the number of the row, as in the output, and the
+    message names the line at which the row begins.
+    """
+
+    def __init__(
+        self, path: str, line: int | None, message: str, *, byte: int | None = None, begins: int | None = None
+    ) -> None:
+        shown = line if begins is None else begins
+        place = ":".join(str(part) for part in (path, shown, byte) if part is not None)
         super().__init__(f"{place}: {message}")
         self.path = path
         self.line = line
         self.byte = byte
+        self._parts = (message, begins)
+
+    def renamed(self, path: str) -> FormatError:
+        """The same about a file of another name."""
+        message, begins = self._parts
+        return FormatError(path, self.line, message, byte=self.byte, begins=begins)
 
 
 class LineCountError(WeftError):
@@ -46,7 +59,7 @@ class LineCountError(WeftError):
     def __init__(self, counts: Sequence[tuple[str, int]], *, texts: bool = False) -> None:
         parts = [f"{path} has {number_of(count, 'line')}" for path, count in counts]
         hint = " If they do not, weft align --documents pairs the sentences of two texts." if texts else ""
-        super().__init__(f"{' but '.join(parts)}; line n of each must belong together.{hint}")
+        super().__init__(f"{' but '.join(parts)}; line n of one must correspond to line n of the other.{hint}")
         self.counts = counts
 
 
@@ -129,6 +142,11 @@ def _nearest(value: object, known: Iterable[str]) -> str:
 def number_of(count: int, noun: str) -> str:
     """So many of something: 1 pair, 2 pairs."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def percentage_hint(value: float) -> str:
+    """What to add to a message for somebody who gave a percentage where a number from 0 to 1 is wanted."""
+    return f" For {value:g}%, use {value / 100:g}." if 1 < value <= 100 else ""
 
 
 def first_line(error: Exception) -> str:

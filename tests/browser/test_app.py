@@ -150,7 +150,7 @@ def test_dropped_files_are_told_apart_by_content(app, visit):
     app.wait_for_selector("table.totals")  # counted from 1: 2 is the length of both sides
     drop("0-0\n0-0\n")
     app.wait_for_selector(".status.trouble")
-    said = "file has 2 lines but the pairs here has 1 line; line n of each must belong together."
+    said = "file has 2 lines but the list of pairs has 1 line; line n of one must correspond to line n of the other."
     assert app.locator("#status").inner_text() == said
     assert visit.complaints == [text for text in visit.complaints if "422" in text]
     visit.complaints.clear()  # Chromium notes every refused request

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -117,7 +118,7 @@ def test_two_files_tsv_and_json_give_the_same(weft, tmp_path):
     done = weft("align", "s", "t", "-o", "links", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (
         1,
-        "weft: s has 2 lines but t has 1 line; line n of each must belong together. "
+        "weft: s has 2 lines but t has 1 line; line n of one must correspond to line n of the other. "
         "If they do not, weft align --documents pairs the sentences of two texts.\n",
     )
     assert not (tmp_path / "links").exists()
@@ -342,10 +343,37 @@ def test_a_table_with_nothing_readable_below_the_names_of_its_columns_has_failed
     assert "no links. Perhaps" not in done.stderr
 
 
+@pytest.mark.parametrize("engine", [(), ("--shards", "2"), ("--workers", "2")])
+def test_the_names_of_columns_are_no_line_that_could_be_read(weft, tmp_path, engine):
+    (tmp_path / "t.csv").write_text("German;English\n\n;girl\n")
+    options = ("--source-field", "German", "--target-field", "English", "-o", "links", *engine)
+    done = weft("align", "t.csv", *options, cwd=tmp_path)
+    assert (done.returncode, (tmp_path / "links").read_text()) == (1, "\n\n\n")
+    assert done.stderr.endswith("weft: 2 of 3 lines could not be aligned.\n")
+    (tmp_path / "t.csv").write_text("German;English\n")
+    done = weft("align", "t.csv", *options, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("engine", [(), ("--shards", "2")])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("t.jsonl", 'bad\n{"de": "a", "en": "b"}\nbad\n'), ("t.csv", "de,en\nbad\na,b\nbad\n")],
+)
+def test_one_pair_without_links_among_bad_lines_has_been_read(weft, tmp_path, name, text, engine):
+    (tmp_path / name).write_text(text)
+    options = ("--source-field", "de", "--target-field", "en", "--null", "1000", "-o", "links", *engine)
+    done = weft("align", name, *options, cwd=tmp_path)
+    lines = text.count("\n")
+    assert (done.returncode, (tmp_path / "links").read_text()) == (0, "\n" * lines)
+    assert "weft: the pair has no links. Perhaps" in done.stderr
+    assert done.stderr.endswith(f"weft: 2 of {lines} lines could not be aligned.\n")
+
+
 def test_many_bad_lines_are_counted_and_a_file_of_nothing_else_has_failed(weft):
     done = weft("align", stdin="nothing\n" * 30)
     assert (done.returncode, done.stdout) == (1, "\n" * 30)
-    assert done.stderr.count("It gets no links.") == 10
+    assert done.stderr.count("This pair gets no links.") == 10
     assert "weft: 30 of 30 lines could not be aligned." in done.stderr
     assert done.stderr.endswith("If the translation is in a second file, name it after the first.\n")
 
@@ -371,7 +399,7 @@ def test_an_empty_file_is_told_from_one_that_was_aligned(weft):
 
 def test_text_that_is_not_split_into_words_is_noticed(weft):
     done = weft("align", stdin="Das ist gut. ||| That is good.\n")
-    assert done.stderr == "weft: stdin: the text does not look split into words (gut.). If it is not, add --raw.\n"
+    assert done.stderr == "weft: stdin: the text does not seem to be split into words (gut.). To split it, add --raw.\n"
     assert weft("align", "--raw", stdin="Das ist gut. ||| That is good.\n").stderr == ""
 
 
@@ -386,6 +414,9 @@ def test_terms_are_linked(weft, tmp_path):
         "weft: line 2: the translation is missing from the target: Haus = building.",
         "weft: terms without their translation: 2. Their words are linked as usual.",
     ]
+    many = weft("align", "--terms", "terms.tsv", stdin="Haus ||| house\n" * 11, cwd=tmp_path).stderr.splitlines()
+    assert len(many) == 12
+    assert many[10] == "weft: only the first 10 terms without their translation are listed."
     (tmp_path / "pairs").write_text(pairs)
     sharded = weft("align", "pairs", "--terms", "terms.tsv", "--shards", "2", "-o", "out", cwd=tmp_path)
     assert (tmp_path / "out").read_text() == done.stdout
@@ -536,3 +567,61 @@ def test_a_program_that_waits_for_each_line_gets_it(tmp_path):
             assert process.stdout.readline() == f"{links}\n"
         process.stdin.close()
         assert process.wait(60) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        ("page.html", "<html><body><h1>Das <b>Haus</b></h1><p>Ich lese das Buch.<br>Es ist gut.</p></body></html>"),
+        ("page.md", "# Das *Haus*\n\nIch lese das Buch.\nEs ist gut.\n"),
+    ],
+)
+def test_documents_with_formatting_are_read_without_it(weft, tmp_path, name, page):
+    (tmp_path / name).write_text(page)
+    (tmp_path / "en.txt").write_text("The house\nI read the book. It is good.\n")
+    done = weft("align", "--documents", name, "en.txt", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(record["source_text"], record["target_text"]) for record in records] == [
+        ("Das Haus", "The house"),
+        ("Ich lese das Buch.", "I read the book."),
+        ("Es ist gut.", "It is good."),
+    ]
+
+
+def test_word_files_are_documents_and_translation_memories_are_not(weft):
+    folder = Path(__file__).parents[2] / "examples" / "documents"
+    done = weft("align", "--documents", "letter.docx", "letter.de.txt", cwd=folder)
+    first = json.loads(done.stdout.splitlines()[0])
+    assert (done.returncode, "<" in first["source_text"], bool(first["links"])) == (0, False, True)
+    done = weft("align", "--documents", "shop.tmx", "shop.tmx", cwd=folder)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "weft: shop.tmx contains sentence pairs; to align them, name this file alone, without --documents.\n",
+    )
+
+
+@pytest.mark.parametrize("between", ["\t", " ||| "])
+def test_two_tables_are_not_aligned_with_each_other(weft, tmp_path, between):
+    for name in ("s 1.tsv", "s3.tsv"):
+        (tmp_path / name).write_text(f"eins{between}one\n\nzwei{between}two\n")
+    done = weft("align", "s 1.tsv", "s3.tsv", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "weft: s 1.tsv and s3.tsv both contain sentence pairs, so they are not the two sides of one text. "
+        "To use the pairs of both: cat 's 1.tsv' s3.tsv | weft align\n"
+    )
+    assert not (tmp_path / "out").exists()
+    done = weft("filter", "s 1.tsv", "s3.tsv", "--keep", 1, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_sentences_may_contain_tabs(weft, tmp_path):
+    (tmp_path / "de").write_text("das\tHaus\ndas\tBuch\n")
+    (tmp_path / "en").write_text("the\thouse\nthe book\n")
+    assert weft("align", "de", "en", cwd=tmp_path).stdout == "0-0 1-1\n0-0 1-1\n"
+
+
+def test_a_single_line_that_cannot_be_aligned(weft):
+    done = weft("align", "--input-format", "tsv", stdin="nothing\n")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "weft: the line could not be aligned.")

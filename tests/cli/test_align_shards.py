@@ -106,7 +106,7 @@ def test_two_files_and_a_windows_bom(align, folder):
     done = align("s", "t", "-o", "links", "--shards", 3)
     assert (done.returncode, done.stderr) == (
         1,
-        "weft: s has 5,000 lines but t has 4,999 lines; line n of each must belong together. "
+        "weft: s has 5,000 lines but t has 4,999 lines; line n of one must correspond to line n of the other. "
         "If they do not, weft align --documents pairs the sentences of two texts.\n",
     )
 

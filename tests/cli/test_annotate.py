@@ -82,3 +82,21 @@ def test_what_makes_no_sense_is_refused(tmp_path):
     (tmp_path / "bad").write_text("nothing\n")
     assert "holds no sentence pairs" in run(tmp_path / "x", "--pairs", tmp_path / "bad").stderr
     assert not (tmp_path / "x").exists()
+
+
+def test_a_project_that_is_there_is_not_made_again(weft, tmp_path):
+    (tmp_path / "pairs.tsv").write_text("id\tde\n1\tja\n2\tnein\n3\tgut\n")
+    made = ("annotate", "my work", "--pairs", "pairs.tsv", "--only-create")
+    assert weft(*made, cwd=tmp_path).returncode == 0
+    done = weft(*made, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "weft: my work is a project already. To open it: weft annotate 'my work'\n",
+    )
+
+
+def test_links_that_are_too_few(weft, tmp_path):
+    (tmp_path / "pairs").write_text("a ||| x\nb ||| y\n")
+    (tmp_path / "links").write_text("0-0\n")
+    done = weft("annotate", "work", "--pairs", "pairs", "--links", "links", "--only-create", cwd=tmp_path)
+    assert "weft: links has 1 line but the list of pairs has 2 lines;" in done.stderr

@@ -24,6 +24,16 @@ def test_from_format_to_format(weft, source, to, expected):
     assert (done.returncode, done.stdout, done.stderr) == (0, expected, "")
 
 
+def test_a_file_named_csv_gets_csv_and_is_read_back(weft, tmp_path):
+    pairs = 'ja ; ja ; gern , " so " ||| yes , please\na ||| b\n'
+    for name in ("pairs.csv", "pairs.csv.gz"):
+        assert weft("convert", "-", name, "--to", "tsv", cwd=tmp_path, stdin=pairs).stderr == ""
+        assert weft("convert", name, "--to", "bars", cwd=tmp_path).stdout == pairs
+    table = (tmp_path / "pairs.csv").read_text()
+    assert table == '"ja ; ja ; gern , "" so ""","yes , please"\na,b\n'
+    assert gzip.decompress((tmp_path / "pairs.csv.gz").read_bytes()).decode() == table
+
+
 def test_pairs_to_json_and_back(weft, tmp_path):
     (tmp_path / "pairs").write_text("a b ||| c\n")
     assert weft("convert", "pairs", "pairs.jsonl", "--from", "bars", "--to", "jsonl", cwd=tmp_path).returncode == 0
@@ -75,7 +85,7 @@ def test_dev_null_is_a_fine_place(weft):
 def test_pairs_taken_for_links_get_a_hint(weft):
     done = weft("convert", "-", "--to", "jsonl", stdin="a ||| b\n")
     assert done.returncode == 1
-    assert "add --from bars or --from tsv" in done.stderr
+    assert "name their format: --from bars, tsv, csv, tmx or xliff" in done.stderr
 
 
 @pytest.mark.parametrize("option", ["--from-base", "--to-base"])
@@ -88,7 +98,8 @@ def test_formats_that_fix_the_base_refuse_another(weft, option):
 def test_the_output_has_no_format_of_its_own(weft):
     done = weft("convert", "-", "--to", "auto", stdin="0-0\n")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "'auto' is not one of 'pharaoh'" in done.stderr
+    assert done.stderr.startswith("weft: --to must be one of pharaoh, ")
+    assert done.stderr.endswith(", got 'auto'.\n")
 
 
 @pytest.mark.parametrize(
@@ -98,7 +109,7 @@ def test_the_output_has_no_format_of_its_own(weft):
          "To keep the difference, add --to talp."),
         ("0p0 1p2\n", ["--to", "pharaoh-scores"], "2 possible links were written as sure ones, because "
          "pharaoh-scores has no possible links. To keep the difference, add --to talp."),
-        ("1-1\n\n2-3\n", [], "stdin has no index 0. If its word indexes start at 1, add --from-base 1."),
+        ("1-1\n\n2-3\n", [], "stdin has no index 0. If its word indices start at 1, add --from-base 1."),
     ],
 )  # fmt: skip
 def test_what_a_conversion_loses_or_may_get_wrong_is_said(weft, links, options, sentence):
@@ -127,6 +138,12 @@ def test_links_of_raw_words_are_moved_to_words_at_blanks(weft):
     assert done.stdout == "Ja, gut.\tYes, fine.\t0-0 1-1\n\t\t\n"
 
 
+def test_moved_links_in_a_file_named_csv(weft, tmp_path):
+    aligned = weft("align", "--raw", "--output-format", "jsonl", stdin="Ja, gut. ||| Yes, fine.\n").stdout
+    weft("convert", "-", "moved.csv", "--remap", "spaces", "--to", "tsv", stdin=aligned, cwd=tmp_path)
+    assert (tmp_path / "moved.csv").read_text() == '"Ja, gut.","Yes, fine.",0-0 1-1\n'
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -139,3 +156,112 @@ def test_bad_usage_of_remap(weft, options, message):
     done = weft("convert", "-", *options, stdin="")
     assert done.returncode == 2
     assert message in done.stderr
+
+
+XLIFF = (
+    '<?xml version="1.0"?>\n<xliff version="1.2"><file source-language="de" target-language="fr"><body>\n'
+    '<trans-unit id="a"><source>Es gilt Recht.</source><target>Le droit vaut.</target></trans-unit>\n'
+    "</body></file></xliff>\n"
+)
+TMX = (
+    '<tmx version="1.4"><header srclang="de"/><body>\n<tu><tuv xml:lang="de"><seg>Es gilt Recht.</seg></tuv>'
+    '<tuv xml:lang="fr"><seg>Le droit vaut.</seg></tuv></tu>\n</body></tmx>\n'
+)
+UNIT = {"source": ["Es", "gilt", "Recht."], "target": ["Le", "droit", "vaut."]}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options"),
+    [
+        ("web.sdlxliff", XLIFF, []),
+        ("web.XLF", XLIFF, []),
+        ("memory.tmx", TMX, []),
+        ("table.csv", "Es gilt Recht.,Le droit vaut.\n", []),
+        ("table.csv", "Nr;A;B\n1;Es gilt Recht.;Le droit vaut.\n", ["--source-field", "A", "--target-field", "B"]),
+        ("table.csv", "1;Es gilt Recht.;Le droit vaut.\n", ["--columns", "nr,source,target"]),
+        ("table.txt", "A\tB\nEs gilt Recht.\tLe droit vaut.\n", ["--source-field", "A", "--target-field", "B"]),
+        ("x.jsonl", '{"de": "Es gilt Recht.", "fr": "Le droit vaut."}\n', ["--source-field=de", "--target-field=fr"]),
+        ("table", "Es gilt Recht.,Le droit vaut.\n", ["--from", "csv"]),
+        ("memory", TMX, ["--from", "tmx"]),
+        ("units", XLIFF, ["--from", "xliff"]),
+    ],
+)
+def test_tables_memories_and_xliff_are_sentence_pairs_also_for_jsonl(weft, tmp_path, name, content, options):
+    (tmp_path / name).write_text(content)
+    done = weft("convert", name, "--to", "jsonl", *options, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    *headings, pair = map(json.loads, done.stdout.splitlines())
+    assert pair == UNIT
+    # A line of column names keeps its place, so that line n belongs to line n of links made from the table.
+    assert headings == [{"source": [], "target": []}] * ("\n" in content[:-1] and name.startswith("table"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "table.csv: sentence pairs cannot be written as pharaoh; choose --to bars, tsv or jsonl. If the file "
+         "contains links, name their format, as in --from talp."),
+        (["--to", "naacl", "--from", "csv"], "table.csv: sentence pairs cannot be written as naacl; choose --to bars, "
+         "tsv or jsonl."),
+        (["--to", "talp", "--from", "pharaoh", "--columns", "source,target"], "--source-field, --target-field and "
+         "--columns only work with sentence pairs, not with links."),
+    ],
+)  # fmt: skip
+def test_pairs_do_not_become_links(weft, tmp_path, options, message):
+    (tmp_path / "table.csv").write_text("ja,yes\n")
+    done = weft("convert", "table.csv", *options, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"weft: {message}\n")
+
+
+def test_links_in_a_file_named_csv_are_read_by_their_format(weft, tmp_path):
+    (tmp_path / "links.csv").write_text("0-0 1-1\n")
+    assert weft("convert", "links.csv", "--from", "talp", cwd=tmp_path).stdout == "0-0 1-1\n"
+
+
+def test_messages_about_the_format_name_the_option_that_convert_has(weft):
+    done = weft("convert", "-", "--to", "bars", stdin="Guten Tag\n")
+    assert done.returncode == 1
+    assert done.stderr.endswith("CSV needs --from csv.\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "stand_in"), [(["--to", "bars"], ""), (["--to", "jsonl"], '{"source": [], "target": []}')]
+)
+def test_a_unit_without_a_translation_keeps_its_place(weft, tmp_path, options, stand_in):
+    untranslated = '<trans-unit id="b"><source>Offen.</source></trans-unit>\n'
+    content = XLIFF.replace('<trans-unit id="a">', f'{untranslated}<trans-unit id="a">')
+    (tmp_path / "web.sdlxliff").write_text(content)
+    done = weft("convert", "web.sdlxliff", *options, cwd=tmp_path)
+    first, second = done.stdout.splitlines()
+    assert (done.returncode, first) == (0, stand_in)
+    assert "Recht." in second
+    assert "web.sdlxliff:3: the target side is empty." in done.stderr
+    piped = weft("convert", "-", "--from", "xliff", *options, stdin=content)
+    assert piped.stdout == done.stdout
+
+
+def test_a_row_without_a_translation_keeps_its_place(weft):
+    done = weft("convert", "-", "--from", "csv", "--to", "tsv", stdin="ja,yes\nnein,\ngut,good\n")
+    assert (done.returncode, done.stdout) == (0, "ja\tyes\n\ngut\tgood\n")
+    assert done.stderr.splitlines() == [
+        "weft: stdin:2: the target side is empty. A blank line takes its place.",
+        "weft: lines without a sentence pair: 1.",
+    ]
+
+
+def test_blank_lines_go_to_jsonl_and_back(weft):
+    pairs = "ja ||| yes\n\ngut ||| good\n"
+    there = weft("convert", "-", "--from", "bars", "--to", "jsonl", stdin=pairs)
+    assert json.loads(there.stdout.splitlines()[1]) == {"source": [], "target": []}
+    assert weft("convert", "-", "--to", "bars", stdin=there.stdout).stdout == pairs
+
+
+def test_a_line_in_no_format_stops_the_conversion(weft):
+    done = weft("convert", "-", "--from", "bars", "--to", "jsonl", stdin="ja ||| yes\nrubbish\n")
+    assert (done.returncode, done.stderr) == (1, "weft: stdin:2: expected one ' ||| ' separator, found 0.\n")
+
+
+def test_a_line_break_in_json_becomes_a_space(weft):
+    record = json.dumps({"source": "Ich habe\nZeit.", "target": "I have\r\ntime."})
+    done = weft("convert", "-", "--to", "bars", stdin=record + "\n")
+    assert (done.stdout, done.stderr) == ("Ich habe Zeit. ||| I have time.\n", "")

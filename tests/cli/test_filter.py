@@ -18,10 +18,15 @@ def files(tmp_path):
 def test_lines_are_kept_as_they_are(weft, files):
     done = weft("filter", "pairs", "--links", "links", "--min-score", 0.5, "--report", "scores", cwd=files)
     assert done.returncode == 0
-    assert done.stdout == "a b\tx y\tkept column\na\tx y z\nc d\tz w\t7\n"
+    assert done.stdout == "a b\tx y\tkept column\na\tx y z\nc d\tz w\t7\r\n"
     assert (files / "scores").read_text() == "1.000000\tkept\n0.000000\tbad\n0.500000\tkept\n0.500000\tkept\n"
-    assert "weft: pairs:2: expected a tab between source and target, found none. It is dropped.\n" in done.stderr
+    assert "weft: pairs:2: expected a tab between source and target, found none. This pair is dropped.\n" in done.stderr
     assert done.stderr.endswith("weft: kept 3 of 4 lines.\n")
+
+
+def test_a_report_named_csv_is_csv(weft, files):
+    weft("filter", "pairs", "--links", "links", "--min-score", 0.6, "--report", "scores.csv", cwd=files)
+    assert (files / "scores.csv").read_text() == "1.000000,kept\n0.000000,bad\n0.500000,dropped\n0.500000,dropped\n"
 
 
 @pytest.mark.parametrize("way", ["file", "stdin", "gz"])
@@ -43,6 +48,50 @@ def test_two_files(weft, tmp_path):
     assert done.stdout == ""
 
 
+def keep_all(weft, folder, name, *options):
+    """What `weft filter` makes of a file of which it drops nothing but bad lines."""
+    done = weft("filter", name, "--links", "links", "--min-score", 0, *options, "-o", "kept", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return (folder / "kept").read_bytes()
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\n", ""])
+def test_ends_of_lines_and_breaks_in_cells_stay(weft, tmp_path, end):
+    table = f'\ufeffid;de;en\r\n1;"a\r\nb";"x\ny"\r\n2;c;z\n3;d;w{end}'.encode()
+    (tmp_path / "t.csv").write_bytes(table)
+    (tmp_path / "links").write_text("\n" * 4)
+    assert keep_all(weft, tmp_path, "t.csv", *NAMED) == table
+
+
+def test_a_byte_order_mark_comes_first_whichever_line_does(weft, tmp_path):
+    (tmp_path / "t").write_bytes("\ufeffbad line\r\na\tx\r\n".encode())
+    (tmp_path / "links").write_text("\n\n")
+    assert keep_all(weft, tmp_path, "t", "--input-format", "tsv") == "\ufeffa\tx\r\n".encode()
+
+
+def test_utf16_becomes_utf8_that_is_otherwise_the_same(weft, tmp_path):
+    (tmp_path / "t.txt").write_text("für\tfor\r\nmit\twith\r\n", encoding="utf-16", newline="")
+    (tmp_path / "links").write_text("\n\n")
+    assert keep_all(weft, tmp_path, "t.txt") == "\ufefffür\tfor\r\nmit\twith\r\n".encode()
+
+
+def test_units_become_records(weft, tmp_path):
+    unit = '<tu><tuv xml:lang="de"><seg>a</seg></tuv><tuv xml:lang="en"><seg>x</seg></tuv></tu>'
+    (tmp_path / "t.tmx").write_text(f'<tmx><header srclang="de"/><body>{unit}{unit}</body></tmx>')
+    (tmp_path / "links").write_text("0-0\n0-0\n")
+    assert keep_all(weft, tmp_path, "t.tmx") == b'{"translation": {"de": "a", "en": "x"}}\n' * 2
+
+
+def test_two_files_keep_their_ends_and_bars_have_none_of_them(weft, tmp_path):
+    for name, text in (("s", "\ufeffa\r\nb\r\n"), ("t", "x\ny\n"), ("links", "\n0-0\n")):
+        (tmp_path / name).write_bytes(text.encode())
+    arguments = ("filter", "s", "t", "--links", "links", "--min-score", 0.5)
+    weft(*arguments, "-o", "kept.s", "--target-output", "kept.t", cwd=tmp_path)
+    assert (tmp_path / "kept.s").read_bytes() == "\ufeffb\r\n".encode()
+    assert (tmp_path / "kept.t").read_bytes() == b"y\n"
+    assert weft(*arguments, cwd=tmp_path).stdout == "b ||| y\n"
+
+
 NAMED = ("--source-field", "de", "--target-field", "en")
 
 
@@ -51,10 +100,10 @@ def test_the_line_that_names_columns_stays_first(weft, tmp_path):
     table = "\ufeffid;de;en\r\n1;a b;x y\r\n2;c d;z w\r\n"
     (tmp_path / "t.csv").write_text(table, encoding="utf-8", newline="")
     done = weft("filter", "t.csv", "--links", "links", *NAMED, "--min-score", 0.7, "--report", "report", cwd=tmp_path)
-    assert (done.stdout, done.stderr) == ("id;de;en\n1;a b;x y\n", "weft: kept 1 of 2 lines.\n")
+    assert (done.stdout, done.stderr) == ("\ufeffid;de;en\r\n1;a b;x y\r\n", "weft: kept 1 of 2 lines.\n")
     assert (tmp_path / "report").read_text() == "0.000000\theader\n1.000000\tkept\n0.500000\tdropped\n"
     done = weft("filter", "t.csv", "--links", "links", *NAMED, "--keep", 0.5, "--scores", cwd=tmp_path)
-    assert done.stdout == "score\tid;de;en\n1.000000\t1;a b;x y\n"
+    assert done.stdout == "\ufeffscore\tid;de;en\r\n1.000000\t1;a b;x y\r\n"
     table = "de\ten\na b\tx y\nc d\tz w\n"
     assert weft("filter", "--links", "links", *NAMED, "--keep", 1, stdin=table, cwd=tmp_path).stdout == table
 

@@ -16,6 +16,12 @@ def folder(tmp_path_factory):
     rows = [{"id": number, "de": source, "en": target} for number, (source, target) in enumerate(SENTENCES)]
     (place / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (place / "rows.tsv").write_text("".join(f"id-{row['id']}\t{row['de']}\t{row['en']}\n" for row in rows))
+    units = (
+        f'<tu><tuv xml:lang="en-GB"><seg>{target}</seg></tuv><tuv xml:lang="it-IT"><seg>no</seg></tuv>'
+        f'<tuv xml:lang="de-DE"><seg>{source}</seg></tuv></tu>\n'
+        for source, target in SENTENCES
+    )
+    (place / "memory.tmx").write_text(f'<tmx><header srclang="en"/><body>\n{"".join(units)}</body></tmx>\n')
     (place / "src").write_text("".join(f"{source}\n" for source, _ in SENTENCES))
     (place / "tgt").write_text("".join(f"{target}\n" for _, target in SENTENCES))
     return place
@@ -25,6 +31,7 @@ FORMS = [
     ("rows.jsonl", "--source-field", "de", "--target-field", "en"),
     ("rows.tsv", "--columns", "id,source,target"),
     ("src", "tgt"),
+    ("memory.tmx",),  # the codes choose two of its languages
 ]
 RAW = ("--raw", "--source-language", "de", "--target-language", "en")
 
@@ -35,11 +42,11 @@ RAW = ("--raw", "--source-language", "de", "--target-language", "en")
 )
 def test_every_form_of_the_same_text_gives_the_same(weft, folder, command):
     done = [weft(*command, *form, *RAW, cwd=folder) for form in FORMS]
-    assert [run.returncode for run in done] == [0, 0, 0], [run.stderr for run in done]
+    assert [run.returncode for run in done] == [0, 0, 0, 0], [run.stderr for run in done]
     if command[0] == "filter":  # lines stay as they were, but for the score before them
         assert len({tuple(line.split("\t")[0] for line in run.stdout.splitlines()) for run in done}) == 1
     else:
-        assert done[0].stdout == done[1].stdout == done[2].stdout
+        assert done[0].stdout == done[1].stdout == done[2].stdout == done[3].stdout
         # Only text that was cut has the full stop as a word of its own.
         assert "." in done[0].stdout.replace("\t", " ").split()
 
@@ -100,3 +107,25 @@ def test_tags_are_read_from_any_fields(weft, tmp_path):
     (tmp_path / "rows").write_text('{"a": "das <b>Haus</b>", "b": "the house"}\n')
     done = weft("project", "rows", "--from", "markup", "--source-field", "a", "--target-field", "b", cwd=tmp_path)
     assert done.stdout == "the <b>house</b>\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("align",),
+        ("lexicon", "--examples"),
+        ("phrases", "--max-length", "2"),
+        ("filter", "--min-score", "0", "--strict"),
+        ("view",),
+        ("convert", "-", "--to", "jsonl"),
+    ],
+)
+def test_cells_with_line_breaks_are_read_from_a_pipe_as_from_a_file(weft, tmp_path, command):
+    table = 'nr;de;en\n1;"das ist\ngut";"that is\ngood"\n2;ja;yes\n'
+    (tmp_path / "table.csv").write_text(table)
+    options = ("--source-field", "de", "--target-field", "en")
+    format_option = "--from" if command[0] == "convert" else "--input-format"
+    file = weft(command[0], "table.csv", *(part for part in command[1:] if part != "-"), *options, cwd=tmp_path)
+    pipe = weft(*command, *options, format_option, "csv", stdin=table)
+    assert (pipe.returncode, pipe.stdout) == (0, file.stdout), pipe.stderr
+    assert "CSV" not in pipe.stderr

@@ -119,3 +119,9 @@ def test_the_script_of_a_shell_is_printed(shell):
 def test_every_command_uses_this_help():
     app = command_line()
     assert len(app.registered_commands) + len(app.registered_groups) == len([c for c in COMMANDS if " " not in c])
+
+
+def test_help_may_be_asked_for_as_a_command(weft):
+    assert weft("help").stdout == weft("--help").stdout
+    assert weft("help", "align").stdout == weft("align", "--help").stdout
+    assert weft("help", "model", "info").stdout == weft("model", "info", "--help").stdout

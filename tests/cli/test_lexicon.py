@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import csv
+import gzip
 import json
 import lzma
 
@@ -21,8 +23,20 @@ def test_columns(weft, files):
     assert done.returncode == 0
     assert done.stdout == "das\tthe\t2\t1.000000\t1.000000\t1\nhaus\thouse\t2\t1.000000\t1.000000\t1\n"
     assert done.stderr == (
-        "weft: pairs:2: expected one ' ||| ' separator, found 0. It is left out.\nweft: bad lines: 1.\n"
+        "weft: pairs:2: expected one ' ||| ' separator, found 0. This pair is left out.\nweft: 1 bad line.\n"
     )
+
+
+def test_a_file_named_csv_gets_csv(weft, files):
+    (files / "pairs").write_text('so, ||| "so"\n')
+    (files / "links").write_text("0-0\n")
+    for name in ("out.csv", "out.csv.gz", "out.tsv"):
+        assert weft("lexicon", "pairs", "--links", "links", "--examples", "-o", name, cwd=files).stderr == ""
+    expected = ["so,", '"so"', "1", "1.000000", "1.000000", "1", "so,", '"so"']
+    table = (files / "out.csv").read_text()
+    assert list(csv.reader([table], strict=True)) == [expected]
+    assert gzip.decompress((files / "out.csv.gz").read_bytes()).decode() == table
+    assert (files / "out.tsv").read_text() == "\t".join(expected) + "\n"
 
 
 def test_records_with_examples_from_stdin(weft, files):
@@ -74,7 +88,9 @@ def test_errors(weft, files):
     (files / "links").write_text("0-0\n")
     done = weft("lexicon", "pairs", "--links", "links", cwd=files)
     assert done.returncode == 1
-    assert done.stderr.endswith("pairs has 3 lines but links has 1 line; line n of each must belong together.\n")
+    assert done.stderr.endswith(
+        "pairs has 3 lines but links has 1 line; line n of one must correspond to line n of the other.\n"
+    )
     (files / "links").write_text("0-0\nx\n\n")
     done = weft("lexicon", "pairs", "--links", "links", cwd=files)
     assert done.stderr.endswith("weft: links:2: expected 'i-j' or 'ipj', found 'x'.\n")
@@ -123,5 +139,5 @@ def test_a_file_without_any_pair_fails_and_leaves_the_old_output(weft, tmp_path)
     done = weft("lexicon", "text", "-o", "lexicon", cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr.endswith("weft: none of the 12 lines in text is a sentence pair.\n")
-    assert done.stderr.count("It is left out.") == 10
+    assert done.stderr.count("This pair is left out.") == 10
     assert (tmp_path / "lexicon").read_text() == "old"

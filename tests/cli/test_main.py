@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -24,6 +25,22 @@ def test_every_command_explains_itself_with_an_example(weft):
         done = weft(command, "--help")
         assert done.returncode == 0
         assert f"weft {command}" in done.stdout.split("Example:")[1]
+
+
+def test_being_told_to_stop_again_while_stopping_changes_nothing(tmp_path):
+    """As `timeout` does, which tells a process and then its group."""
+    (tmp_path / "pairs").write_text("das ist gut ||| that is good\n" * 50_000)
+    command = [sys.executable, "-m", "weft", "align", "pairs", "-o", "links", "--shards", "100"]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
+        while not list(tmp_path.glob("links.shards/*")):
+            assert running.poll() is None
+            time.sleep(0.01)
+        for _ in range(20):
+            running.send_signal(signal.SIGTERM)
+            time.sleep(0.005)
+        said = running.stderr.read()
+    assert running.returncode == 128 + signal.SIGTERM
+    assert not [line for line in said.splitlines() if not line.startswith("weft: ")], said
 
 
 def test_a_reader_that_leaves_is_no_error(tmp_path):
@@ -119,7 +136,7 @@ def test_being_told_to_stop_leaves_nothing_behind(tmp_path):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("weft convert a /nowhere/b", "weft: /nowhere/b: No such file or directory.\n"),
+        ("weft convert a /nowhere/b", "weft: /nowhere/b: the folder /nowhere does not exist.\n"),
         ("weft convert ''", "weft: '': No such file or directory.\n"),
         ("weft symmetrize - - < a", "weft: only one input can be stdin.\n"),
         ("weft score empty empty", "weft: empty contains no sentences to score.\n"),

@@ -33,7 +33,7 @@ def test_words_that_do_not_fit_are_named(weft, files):
     records = "".join(f'{{"source": ["{word}"], "target": ["x"], "links": [[0, 0]]}}\n' for word in ("a b", "a"))
     done = weft("phrases", "-", "--links", "-", stdin=records)
     assert done.stdout == "a ||| x ||| 1 1 1 1 ||| 0-0 ||| 1 1 1\n"
-    assert "weft: stdin:1: a phrase table cannot contain the word 'a b'. It is left out.\n" in done.stderr
+    assert "weft: stdin:1: a phrase table cannot contain the word 'a b'. This pair is left out.\n" in done.stderr
 
 
 def test_nothing_in_nothing_out(weft, files):

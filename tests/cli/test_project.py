@@ -59,6 +59,14 @@ def test_labels_without_a_place_are_counted_and_listed(weft, files):
     )
 
 
+def test_a_report_named_csv_is_csv(weft, files):
+    (files / "labels").write_text("Roma B-LOC,X\n")
+    (files / "target").write_text("Rome\n")
+    (files / "links").write_text("\n")
+    weft("project", "labels", "target", "--links", "links", "--report", "lost.csv", cwd=files)
+    assert (files / "lost.csv").read_text() == '1,"LOC,X",0,1,Roma,its words have no links\n'
+
+
 def test_bad_lines_keep_their_place(weft, files):
     (files / "labels").write_bytes(b"a B-X\nb\n\xff B-X\n\nc B-Y\n")
     (files / "target").write_bytes(b"\xfe u\nv\n")
@@ -67,7 +75,7 @@ def test_bad_lines_keep_their_place(weft, files):
     assert (done.returncode, done.stdout) == (0, "\nv B-Y\n\n")
     for place in ("labels:2: expected at least 2 columns", "labels:3:1: expected UTF-8", "target:1:1: expected UTF-8"):
         assert place in done.stderr
-    assert "weft: bad lines: 3.\n" in done.stderr
+    assert "weft: 3 bad lines.\n" in done.stderr
     assert weft("project", "labels", "target", "--links", "links", "--strict", cwd=files).returncode == 1
 
 
@@ -99,6 +107,27 @@ def test_spans(weft, tmp_path):
     assert second == {}
     assert third == records[1] | {"target_spans": []}
     assert "stdin:2: expected a JSON object" in done.stderr
+
+
+def test_records_keep_their_fields_whatever_their_spans_are(weft):
+    pair = {"source": "El museo abre", "target": "The museum opens"}
+    records = [{**pair, "id": 1}, {**pair, "spans": [[3, 80, "ORG"]]}, {**pair, "spans": [[3, 8, "ORG"]]}]
+    done = weft("project", "--from", "jsonl", stdin="".join(json.dumps(record) + "\n" for record in records))
+    spans = [[], [], [[4, 10, "ORG"]]]
+    expected = [record | {"target_spans": found} for record, found in zip(records, spans, strict=True)]
+    assert list(map(json.loads, done.stdout.splitlines())) == expected
+    assert done.stderr.splitlines()[:-1] == [
+        "weft: stdin:2: the span '[3, 80, \"ORG\"]' does not lie within the 13 characters of its side. "
+        "This sentence gets no labels."
+    ]
+
+
+def test_no_record_has_spans(weft, tmp_path):
+    (tmp_path / "r.jsonl").write_text('{"source": "a", "target": "x", "ner": []}\n')
+    done = weft("project", "r.jsonl", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "has the fields 'source, target, ner'. Name the field with --spans-field.\n" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_records_of_weft_align_hold_their_links(weft):
@@ -227,9 +256,9 @@ def test_a_word_document_gets_no_other_name(weft, tmp_path, name):
 @pytest.mark.parametrize(
     ("arguments", "place"),
     [
-        (["records.jsonl"], "records.jsonl: the text does not look split into words (klein.)"),
-        (["--from", "markup", "tags"], "tags: the text does not look split into words (klein.)"),
-        (["labels", "target"], "target: the text does not look split into words (Sundays.)"),
+        (["records.jsonl"], "records.jsonl: the text does not seem to be split into words (klein.)"),
+        (["--from", "markup", "tags"], "tags: the text does not seem to be split into words (klein.)"),
+        (["labels", "target"], "target: the text does not seem to be split into words (Sundays.)"),
     ],
 )
 def test_text_that_is_not_split_is_noticed_once(weft, files, arguments, place):
@@ -238,9 +267,9 @@ def test_text_that_is_not_split_is_noticed_once(weft, files, arguments, place):
     )
     (files / "tags").write_text("Es ist <b>klein.</b> ||| It is small.\n")
     (files / "target").write_text("The museum opens on Sundays.\nRome, Italy.\n")
-    hints = [line for line in weft("project", *arguments, cwd=files).stderr.splitlines() if "look split" in line]
-    assert hints == [f"weft: {place}. If it is not, add --raw."]
-    assert "look split" not in weft("project", "--raw", *arguments, cwd=files).stderr
+    hints = [line for line in weft("project", *arguments, cwd=files).stderr.splitlines() if "seem to be split" in line]
+    assert hints == [f"weft: {place}. To split it, add --raw."]
+    assert "seem to be split" not in weft("project", "--raw", *arguments, cwd=files).stderr
 
 
 def test_records_whose_fields_have_other_names(weft):

@@ -92,7 +92,11 @@ def test_wrong_bases_and_ranges_are_refused(weft, files):
         (["gold", "missing"], 1, "weft: missing: No such file or directory.\n"),
         (["gold", "."], 1, "weft: .: Is a directory.\n"),
         (["gold", "source"], 1, "weft: source:1: expected 'i-j' or 'ipj', found 'das'.\n"),
-        (["gold", "short"], 1, "weft: gold has 3 lines but short has 1 line; line n of each must belong together.\n"),
+        (
+            ["gold", "short"],
+            1,
+            "weft: gold has 3 lines but short has 1 line; line n of one must correspond to line n of the other.\n",
+        ),
         (
             ["gold", "good", "--source", "source"],
             2,
@@ -121,7 +125,7 @@ def test_scoring_needs_neither_torch_nor_onnxruntime(loaded_by, files):
 def test_a_system_that_may_count_from_1_is_doubted_aloud(weft, files):
     (files / "one").write_text("1-1\n1-1\n\n")
     done = weft("score", "one", "one", cwd=files)
-    assert "one has no index 0. If its word indexes start at 1, add --system-base 1." in done.stderr
+    assert "one has no index 0. If its word indices start at 1, add --system-base 1." in done.stderr
     assert weft("score", "one", "one", "--system-base", 1, cwd=files).stdout.splitlines()[1].startswith("one  0.0")
 
 
@@ -211,6 +215,14 @@ def test_agreement_as_a_table(weft, files):
     assert r"25.0 {\scriptsize [" in latex
 
 
+@pytest.mark.parametrize("agreement", [(), ("--agreement",)])
+def test_a_table_named_csv_is_csv(weft, files, agreement):
+    command = ("score", "gold", "good", "--format", "tsv", *agreement)
+    printed = weft(*command, cwd=files).stdout
+    assert weft(*command, "-o", "table.csv", cwd=files).stdout == ""
+    assert (files / "table.csv").read_text() == printed.replace("\t", ",")
+
+
 def test_agreement_without_the_sentences_has_no_kappa(weft, files):
     done = weft("score", "--agreement", "good", "poor", "--format", "tsv", cwd=files)
     assert "kappa" not in done.stdout
@@ -224,3 +236,16 @@ def test_systems_are_called_what_they_are_told(weft, files):
     assert systems[1]["baseline"] == "ours"
     refused = weft("score", "gold", "good", "poor", "--names", "ours", cwd=files)
     assert (refused.returncode, refused.stderr) == (2, "weft: --names needs 2 names, one per system; got 1.\n")
+
+
+def test_annotators_who_differ_only_in_what_is_sure(weft, tmp_path):
+    (tmp_path / "anna").write_text("0-0 1-1\n0-0\n")
+    (tmp_path / "bert").write_text("0-0 1p1\n0-1\n")
+    done = weft("score", "--agreement", "anna", "bert", cwd=tmp_path)
+    about = "about which links are sure and which are possible"
+    assert f"\n2 sentences; the annotators disagree on 2 of them, in 1 only {about}\n" in done.stdout
+    assert "  line 1: AER 0.0, F1 100.0, sure or possible\n" in done.stdout
+    for name in ("anna", "bert"):
+        (tmp_path / name).write_text((tmp_path / name).read_text().splitlines()[0] + "\n")
+    done = weft("score", "--agreement", "anna", "bert", cwd=tmp_path)
+    assert f"\n1 sentence; the annotators disagree on it, only {about}\n" in done.stdout

@@ -43,4 +43,6 @@ def test_different_lengths(weft, files):
     (files / "short").write_text("0-0\n")
     done = weft("symmetrize", "forward", "short", cwd=files)
     assert done.returncode == 1
-    assert done.stderr == "weft: forward has 3 lines but short has 1 line; line n of each must belong together.\n"
+    assert done.stderr == (
+        "weft: forward has 3 lines but short has 1 line; line n of one must correspond to line n of the other.\n"
+    )

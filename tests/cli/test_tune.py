@@ -26,9 +26,7 @@ def test_what_is_chosen_is_stored_beside_the_model_and_used(weft, dev, tiny_bert
     done = weft("tune", "--model", model, "--dev", dev, "--layers", "1,2", "--methods", "softmax")
     assert done.returncode == 0, done.stderr
     assert "best: layer " in done.stdout
-    assert re.search(
-        r"^layer 1, softmax, threshold 0.1: AER [\d.]+ P [\d.]+ R [\d.]+ \(AER [\d.]+\)$", done.stdout, re.M
-    )
+    assert re.search(r"^layer 1, softmax, threshold 0.1: AER [\d.]+ P [\d.]+ R [\d.]+$", done.stdout, re.M)
     assert "mixed with unrelated and half-translated sentences" in done.stdout
     stored = json.loads((model / "weft.json").read_text())
     assert stored["layer"] in (1, 2)
@@ -59,6 +57,30 @@ def test_the_built_in_model_is_tuned_into_another_folder(weft, dev, tmp_path):
     assert (BUILT_IN / "weft.json").read_bytes() == before
 
 
+def test_what_is_found_for_the_built_in_model_is_printed_and_can_be_used(weft, dev, tmp_path):
+    before = (BUILT_IN / "weft.json").read_bytes()
+    done = weft("tune", "--dev", dev, "--dev", dev, "--methods", "softmax", "--null", "15", "--thresholds", "0.1")
+    assert done.returncode == 0, done.stderr
+    assert re.search(
+        r"^best: layer 6, softmax, threshold 0.1, null 15: AER [\d.]+ .* \(AER [\d.]+ [\d.]+\)$", done.stdout, re.M
+    )
+    first, *_, last = done.stderr.splitlines()
+    assert first == (
+        "weft: nothing will be stored, because weft-mini is not a local folder. To keep the result, add --output DIR."
+    )
+    _, line = last.split("weft: nothing was stored. To align with these settings: weft ")
+    assert line == "align --layer 6 --method softmax --threshold 0.1 --null 15"
+    assert weft(*line.split(), stdin="das ist ||| that is\n").stdout == "0-0 1-1\n"
+    assert (BUILT_IN / "weft.json").read_bytes() == before
+
+
+def test_too_few_links_for_probabilities(weft, tmp_path):
+    for ending, line in (("src", "das ist"), ("tgt", "that is"), ("talp", "0-0 1-1")):
+        (tmp_path / f"dev.{ending}").write_text(f"{line}\n")
+    done = weft("tune", "--dev", tmp_path / "dev", "--methods", "argmax", "--null", "off")
+    assert "weft: there are too few links to calibrate the probabilities.\n" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
@@ -69,7 +91,6 @@ def test_the_built_in_model_is_tuned_into_another_folder(weft, dev, tmp_path):
         (["--dev", "DEV", "--model", "MODEL", "--thresholds", "0.1,2"], 2, "must be numbers from 0 to 1"),
         (["--dev", "DEV", "--model", "MODEL", "--null", "off,x"], 2, "--null must be numbers or off"),
         (["--dev", "DEV", "--model", "MODEL", "--methods", "magic"], 2, "--methods must be one or more of softmax"),
-        (["--dev", "DEV"], 2, "name a folder for the tuned model with --output"),
         (["--dev", "DEV", "--model", "MODEL", "-o", "DEV.src"], 2, "is not a writable folder"),
         (["--model", "MODEL"], 2, "--dev"),
     ],

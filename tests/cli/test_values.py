@@ -8,7 +8,24 @@ import pytest
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
-        (["filter", "--keep", "50"], "--keep must be between 0 and 1, got 50."),
+        (["filter", "--keep", "90"], "--keep must be between 0 and 1, got 90. For 90%, use 0.9."),
+        (["filter", "--keep", "-1"], "--keep must be between 0 and 1, got -1."),
+        (["align", "--min-probability", "90"], "--min-probability must be between 0 and 1, got 90. For 90%, use 0.9."),
+        (["convert", "links", "--from-base", "2"], "--from-base must be between 0 and 1, got 2."),
+        (
+            ["align", "--output-format", "json"],
+            "--output-format must be one of pharaoh, jsonl, words, naacl, got 'json'. Did you mean jsonl?",
+        ),
+        (
+            ["align", "--method", "geo-metric"],
+            "--method must be one of softmax, entmax, geometric, ot, argmax, itermax, match, got 'geo-metric'. "
+            "Did you mean geometric?",
+        ),
+        (
+            ["symmetrize", "a", "b", "--method", "gdfa"],
+            "--method must be one of intersection, union, forward, backward, grow-diag, grow-diag-final, "
+            "grow-diag-final-and, got 'gdfa'. Did you mean grow-diag-final-and?",
+        ),
         (["filter", "--keep", "half"], "--keep must be a number, got 'half'."),
         (["view", "--pair", "0"], "--pair must be at least 1, got 0."),
         (["view", "--pair", "first"], "--pair must be a whole number, got 'first'."),

@@ -104,7 +104,9 @@ def test_bad_lines_are_named_and_left_out(weft, folder):
     (folder / "some").write_text("a ||| b\n\nc ||| d\n")
     (folder / "links").write_text("0-0\n\n0-0\n")
     done = weft("view", "some", "links", cwd=folder)
-    assert done.stderr == "weft: some:2: the line is blank; expected a sentence and its translation. It is left out.\n"
+    assert done.stderr == (
+        "weft: some:2: the line is blank; expected a sentence and its translation. This pair is left out.\n"
+    )
     assert [line for line in done.stdout.splitlines() if line.isdigit()] == ["1", "3"]
 
 
@@ -140,6 +142,14 @@ def test_bad_input_gets_one_sentence(weft, folder, arguments, code, message):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("name", ["first.links", "gold.talp", "scored"])
+def test_links_where_the_translations_should_be(weft, folder, name):
+    (folder / "scored").write_text("\n0-0:0.9 1-2:1\n")
+    done = weft("view", "gold.src", name, cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"weft: {name} contains links; name the file with the translations before it.\n"
+
+
 def test_viewing_links_needs_no_web_framework(loaded_by, folder):
     heavy = {"torch", "fastapi", "uvicorn", "onnxruntime"}
     assert loaded_by(heavy, "view", "pairs.txt", "first.links", "-o", "page.html", cwd=folder) == (set(), "")
@@ -149,7 +159,7 @@ def test_text_that_is_not_split_is_noticed_unless_links_say_what_its_words_are(w
     (tmp_path / "pairs").write_text("他明天去北京。 ||| He goes to Beijing tomorrow.\n")
     (tmp_path / "links").write_text("0-0\n")
     assert weft("view", "pairs", cwd=tmp_path).stderr == (
-        "weft: pairs: the text does not look split into words (他明天去北京。). If it is not, add --raw.\n"
+        "weft: pairs: the text does not seem to be split into words (他明天去北京。). To split it, add --raw.\n"
     )
     assert weft("view", "pairs", "--raw", cwd=tmp_path).stderr == ""
     assert weft("view", "pairs", "links", cwd=tmp_path).stderr == ""

@@ -16,6 +16,7 @@ import resource
 import signal
 import sys
 import tempfile
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from fuzz.cases import Case
 from fuzz.listening import Conversation
 from fuzz.workshop import copy_folder
 
+_BAD_LINES = re.compile(r"^weft: [\d,]+ bad lines?\.$", re.MULTILINE)
 _MEMORY = 6 << 30
 _PATIENCE = 20
 _PYTHON = re.compile(r"\.py:\d+|Traceback|Error:? .*\n +File|\bat 0x[0-9a-f]{6}")
@@ -124,7 +126,7 @@ def _breaches(case: Case, folder: Path, before: dict[str, bytes], run: Run) -> I
 def _lost(case: Case, before: dict[str, bytes], after: dict[str, bytes], run: Run) -> Iterator[str]:
     """Inputs are as they were; so is an output of a run that failed. Half a file has no place anywhere."""
     written = {case.output, *_written_names(case)} if run.code == 0 else set()
-    if run.code == 1 and ("could not be aligned" in run.stderr or "bad lines: " in run.stderr):
+    if run.code == 1 and ("could not be aligned" in run.stderr or _BAD_LINES.search(run.stderr)):
         written = {case.output}  # every line was bad: each has an empty one in the output
     if "tune" in case.arguments[:1] and run.code == 0:
         written.add("model/weft.json")
@@ -146,7 +148,8 @@ def _written_names(case: Case) -> Iterator[str]:
 
 def _wrong_lines(case: Case, before: dict[str, bytes], after: dict[str, bytes], run: Run) -> Iterator[str]:
     format = _last_given(case, "--output-format")
-    if case.lines_of is None or "--help" in case.arguments or format == "naacl":
+    # Documents are cut into sentences, however many lines they have.
+    if case.lines_of is None or {"--help", "--documents"} & set(case.arguments) or format == "naacl":
         return
     given = before.get(case.lines_of, case.stdin)
     written = run.stdout if case.output == "-" else after.get(case.output, b"")
@@ -182,6 +185,7 @@ def _unpacked(data: bytes) -> bytes:
 
 
 def _count(data: bytes) -> int:
+    data = data.removeprefix(BOM_UTF8)  # a mark alone is no line
     return data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
 
 

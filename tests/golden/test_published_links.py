@@ -34,6 +34,6 @@ def test_gold_counted_from_1_is_noticed_and_scores_the_same(data, weft, tmp_path
     assert weft("convert", gold, from_one, "--to", "talp", "--to-base", "1").returncode == 0
     links = data / "peers" / "awesome-align" / f"{pair}.links"
     done, expected = weft("score", from_one, links), weft("score", gold, links)
-    assert "word numbers seem to start at 1" in done.stderr
+    assert "word indices seem to start at 1" in done.stderr
     assert expected.stderr == ""
     assert done.stdout.splitlines()[:2] == expected.stdout.splitlines()[:2]

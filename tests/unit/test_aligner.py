@@ -32,6 +32,11 @@ def test_strings_lists_and_pairs_mean_the_same(aligner):
     assert aligner.align_batch([SentencePair(("das", "ist", "ein"), ("that", "is", "a"))]) == [expected]
 
 
+def test_a_name_in_place_of_an_encoder_is_answered_with_what_to_call():
+    with pytest.raises(SettingError, match=r"Use Aligner\.from_pretrained\('weft-mini'\)"):
+        Aligner("weft-mini")
+
+
 def test_order_and_number_are_kept_whatever_the_chunks(aligner):
     alone = [aligner.align(*pair) for pair in PAIRS]
     for chunk_words in (1, 20, 10_000):

@@ -59,7 +59,7 @@ def read_files(
     if not 1 <= len(paths) <= 2:
         raise SettingError("give one file of pairs, or a source and a target file.")
     if len(paths) == 1 and _holds_links(paths[0]):
-        rows = GoldFile(paths[0], known, pairs_name="the pairs here", skip_unread=True)
+        rows = GoldFile(paths[0], known, pairs_name="the list of pairs", skip_unread=True)
         return Imported(links=[Alignment.of(row.links) for row in rows], base=rows.base)
     problems: dict[int, str] = {}
 

@@ -29,7 +29,7 @@ from weft.annotation.gold import confirmed_gold
 from weft.annotation.journal import Journal, read_journal
 from weft.annotation.locking import locked
 from weft.annotation.names import annotator_name
-from weft.annotation.record import LONGEST_COMMENT, Annotation, check_links, read_line, written_line
+from weft.annotation.record import LONGEST_COMMENT, Annotation, State, check_links, read_line, written_line
 from weft.annotation.sentences import ProjectPair, read_project_pairs, written_pair
 from weft.errors import FormatError, SettingError, WeftError
 from weft.text.files import checksum, write_whole
@@ -146,6 +146,9 @@ class Project:
             raise SettingError(f"there is no pair {number}; the pairs of this project are numbered from 0 to {last}.")
         if len(said.comment) > LONGEST_COMMENT:
             raise SettingError(f"a comment has at most {LONGEST_COMMENT:,} characters.")
+        problem = self.pairs[number].problem
+        if problem and (said.links or said.state is not State.OPEN):  # a comment is welcome
+            raise SettingError(f"number {number} is not a pair: {problem}")
         check_links(said.links, self.pairs[number].pair)
         with self._guard:
             if self._journal is None:
@@ -266,7 +269,9 @@ def gold_file(folder: str | os.PathLike[str]) -> Path:
     """
     project = Project.read(folder)
     if not project.confirmed:
-        raise SettingError(f"{folder} has no confirmed pair yet: mark pairs as done in weft annotate.")
+        done = any(said.state is State.DONE for each in project.annotations.values() for said in each.values())
+        advice = "settle the disagreements between annotators" if done else "mark pairs as done"
+        raise SettingError(f"{folder} has no confirmed pair yet: {advice} in weft annotate.")
     return project.write_gold()
 
 

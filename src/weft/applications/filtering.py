@@ -5,9 +5,12 @@ from __future__ import annotations
 import struct
 from array import array
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from tempfile import TemporaryFile
 
 from weft.errors import SettingError
+from weft.text.lines import FilePath, read_whole_lines
+from weft.text.rows import read_rows
 from weft.types import Alignment, SentencePair
 
 BAD = -1.0
@@ -31,6 +34,24 @@ def pair_score(pair: SentencePair, alignment: Alignment) -> float:
     coverage = linked / (len(pair.source) + len(pair.target))
     scores = [1.0 if link.score is None else link.score for link in alignment.links]
     return min(1.0, max(0.0, coverage * sum(scores) / len(scores)))
+
+
+def rows_as_they_came(path: FilePath) -> Iterator[bytes]:
+    """The rows that `read_rows` finds, with their line ends, and with a byte order mark before the first.
+
+    Units of TMX and XLIFF files have no lines of their own; they are JSON records, a line each.
+    """
+    rows, lines = read_rows(path), read_whole_lines(path)
+    first, line = next(rows, None), next(lines, None)
+    if first is None or line is None:
+        return
+    rows = chain([first], rows)
+    if line.strip().startswith(b"<") and first.startswith(b"{"):
+        yield from (row + b"\n" for row in rows)
+        return
+    lines = chain([line], lines)
+    for row in rows:
+        yield b"".join(islice(lines, row.count(b"\n") + 1))
 
 
 def keep_above(scores: Iterable[float], threshold: float) -> Iterator[tuple[float, bool]]:

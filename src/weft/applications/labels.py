@@ -16,6 +16,7 @@ from weft.applications.spans import Unit, read_span_records, write_spans
 from weft.applications.tagging import BAD_MARKUP, project_markup, read_markup
 from weft.errors import FormatError
 from weft.extraction.scores import Scores
+from weft.text.cells import RowWriter, tab_row
 from weft.text.fields import PairFields
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_two_together
 from weft.text.pairs import PLAIN, PairReader
@@ -32,10 +33,13 @@ _PLACED = (Reason.APART, Reason.NEARBY)
 
 
 class Listing:
-    """Counts labels, and writes those that found no place as TSV: sentence, label, start, end, words, why."""
+    """Counts labels, and writes those that found no place as a table: sentence, label, start, end, words, why."""
 
-    def __init__(self, write: Callable[[bytes], object] | None = None, *, what: str = "labels") -> None:
+    def __init__(
+        self, write: Callable[[bytes], object] | None = None, *, what: str = "labels", row: RowWriter = tab_row
+    ) -> None:
         self._write = write
+        self._row = row
         self._what = what
         self._total = 0
         self._reasons: Counter[Reason] = Counter()
@@ -50,8 +54,7 @@ class Listing:
             if self._write is not None:
                 text = " ".join(words[span.start : span.end])
                 cells = (str(sentence), span.label, str(span.start), str(span.end), text, str(place.reason))
-                line = "\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in cells)
-                self._write(f"{line}\n".encode())
+                self._write(self._row(cells).encode())
 
     def summary(self) -> Iterator[str]:
         """Sentences that say how many labels found no place or not quite theirs, and why."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from weft.applications.spans import Side, side_of, split_at_blanks
 from weft.errors import FormatError, MissingExtraError, WeftError, first_line
 from weft.text.json_objects import parse_json_object
-from weft.text.lines import FilePath, decode, display_name, read_lines
+from weft.text.lines import FilePath, check_readable, decode, display_name, read_lines
 from weft.text.links import LinkFormat, read_numbered_links
 from weft.text.segment import Segmented, Segmenter
 from weft.types import Alignment, Link, SentencePair
@@ -70,6 +70,7 @@ def sentencepieces(path: FilePath) -> Segmenter:
         from sentencepiece import SentencePieceProcessor
     except ImportError as error:
         raise MissingExtraError("mt", "Cutting text into SentencePiece pieces") from error
+    check_readable(path)
     try:
         processor: Any = SentencePieceProcessor(model_file=str(path))
     except (OSError, RuntimeError) as error:

@@ -6,7 +6,7 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -80,19 +80,29 @@ def read_span_records(
     """Stream the records of a file. `labelled` says which side the spans are on.
 
     `fields` and `spans_field` name the fields that hold the sentences and the spans, where they are not the usual ones.
-    A bad line raises a FormatError; with `on_error` it is handed over instead and `BAD_RECORD` takes its place.
+    A record without the spans' field has no spans, but in one record of the file it must be. A bad line raises a
+    FormatError; with `on_error` it is handed over, and a record with the same fields but without words and spans
+    takes its place, or `BAD_RECORD` if it has no fields.
     """
+    absent: FormatError | None = None
+    found = False
     for number, line in enumerate(read_lines(path), start=1):
+        record: dict[str, Any] = {}
         try:
             record = _parse_object(decode(line, path, number))
             given = _given_spans(record, labelled, spans_field)
-            yield _span_record(record, given, fields.names_in(record), labelled, Unit(unit), segmenters)
+            found = found or given is not None
+            if not found and absent is None:
+                absent = FormatError(display_name(path), number, _without_spans(record, spans_field))
+            yield _span_record(record, given or [], fields.names_in(record), labelled, Unit(unit), segmenters)
         except (FormatError, ValueError) as error:
             located = error if isinstance(error, FormatError) else FormatError(display_name(path), number, str(error))
             if on_error is None:
                 raise located from error
             on_error(located)
-            yield BAD_RECORD
+            yield replace(BAD_RECORD, record=record) if record else BAD_RECORD
+    if absent is not None and not found:
+        raise absent
 
 
 def _parse_object(text: str) -> dict[str, Any]:
@@ -101,20 +111,27 @@ def _parse_object(text: str) -> dict[str, Any]:
     return parse_json_object(text)
 
 
-def _given_spans(record: dict[str, Any], labelled: str, name: str | None) -> list[Any]:
-    """The spans as they stand there: in the field that was named, or in one of the usual ones."""
+def _given_spans(record: dict[str, Any], labelled: str, name: str | None) -> list[Any] | None:
+    """The spans as they stand there, in the field that was named or a usual one; None without such a field."""
+    usual = f"{labelled}_spans" if f"{labelled}_spans" in record else "spans"
     try:
-        given = record.get(f"{labelled}_spans", record.get("spans")) if name is None else nested_field(record, name)
+        given = nested_field(record, name or usual)
     except KeyError:
-        given = None
-    shown = name or "spans"
+        return None
     if given is None:
-        found = shorten(", ".join(record))
-        hint = "" if name else " Name it with `spans_field`."
-        raise ValueError(f'expected "{shown}" with a list of [start, end, label], found the fields {found}.{hint}')
+        return []
     if not isinstance(given, list):
-        raise ValueError(f'expected "{shown}" to be a list of [start, end, label], found {_shown(given)}.')
+        raise ValueError(f'expected "{name or "spans"}" to be a list of [start, end, label], found {_shown(given)}.')
     return given
+
+
+def _without_spans(record: dict[str, Any], name: str | None) -> str:
+    """What to say of a file in which no record has the field with the spans."""
+    hint = "" if name else " Name the field with `spans_field`."
+    return (
+        f'expected "{name or "spans"}" with a list of [start, end, label], which no line has; '
+        f"this one has the fields {shorten(', '.join(record))}.{hint}"
+    )
 
 
 def _span_record(

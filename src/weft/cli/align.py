@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from weft.cli.badlines import BadLines, MissingTerms
-from weft.cli.linked import doubt_subtitles
+from weft.cli.linked import doubt_subtitles, refuse_two_tables
 from weft.cli.options import (
     LINKS,
     OUTPUT,
@@ -43,12 +43,13 @@ from weft.cli.options import (
 from weft.cli.output import on_screen, only_one_stdin, say, write_stdout
 from weft.cli.progress import counting
 from weft.corpus.align import align_files
-from weft.corpus.documents import align_document_files
+from weft.corpus.documents import read_text, write_aligned_documents
 from weft.corpus.job import Engine
 from weft.corpus.records import OutputFormat
 from weft.errors import SettingError, number_of
 from weft.extraction.scores import Scores
 from weft.text.pairs import PairFormat
+from weft.text.rows import is_named_for_pairs
 
 
 def align(
@@ -109,7 +110,8 @@ def align(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="TSV or CSV file of terms and their translations; the two are linked wherever a pair contains both.",
+            help="File of terms and their translations (TSV, CSV, TMX or XLIFF); the two are linked wherever a pair "
+            "contains both.",
             rich_help_panel=LINKS,
         ),
     ] = None,
@@ -117,7 +119,8 @@ def align(
         bool,
         typer.Option(
             "--documents",
-            help="Treat INPUT and TARGET as raw texts or subtitles, and pair their sentences first; writes JSONL.",
+            help="Treat INPUT and TARGET as texts, subtitles or documents (HTML, DOCX and others), and pair their "
+            "sentences first; writes JSONL.",
             rich_help_panel=TEXT,
         ),
     ] = False,
@@ -144,6 +147,7 @@ def align(
     only_one_stdin(input, target)
     if not documents:
         doubt_subtitles(input, target, advice="Add --documents, which leaves them out and pairs the sentences")
+        refuse_two_tables(input, target, then="| weft align")
     settings: dict[str, Any] = {
         "layer": layer,
         "device": device,
@@ -176,7 +180,7 @@ def align(
         return
     if sentence_per_line:
         raise SettingError("`sentence_per_line` only works with `documents`.")
-    bad_lines = BadLines("It gets no links.", strict=strict)
+    bad_lines = BadLines("This pair gets no links.", strict=strict)
     missing = MissingTerms()
     typed = input == "-" and sys.stdin is not None and sys.stdin.isatty()
     with counting("pairs", quiet=on_screen(output) or typed) as count:
@@ -213,12 +217,12 @@ def align(
         say(_too_long(done.long_sentences))
     if not done.lines:
         say("the input is empty; there is nothing to align.")
-    sentence = f"{bad_lines.count:,} of {number_of(done.lines, 'line')} could not be aligned."
+    which = "the line" if done.lines == 1 else f"{bad_lines.count:,} of {done.lines:,} lines"
+    sentence = f"{which} could not be aligned."
     if target is None and bad_lines.count == done.lines > 0 and bad_lines.without_format:
         sentence += " If the translation is in a second file, name it after the first."
     # The line with the names of columns is not bad, but where all others are, nothing was aligned.
-    names = source_field is not None and not done.linked_lines
-    bad_lines.summarise(sentence, lines=done.lines - names)
+    bad_lines.summarise(sentence, lines=done.lines - done.headings)
 
 
 def _too_long(sentences: int) -> str:
@@ -231,13 +235,25 @@ def _align_documents(input: str, target: str | None, output: str, **options: Any
         raise SettingError("`documents` needs two files: a text and its translation.")
     if options["scores"] is Scores.NONE:
         options["scores"] = Scores.CALIBRATED  # JSON always holds scores
-    parts = align_document_files(input, target, output=write_stdout if output == "-" else output, **options)
+    texts = [_text_of(path, unwrap=not options["sentence_per_line"]) for path in (input, target)]
+    parts = write_aligned_documents(*texts, output=write_stdout if output == "-" else output, **options)
     if output == "-":
         write_stdout(b"", flush=True)
     paired = sum(bool(part.source.words and part.target.words) for part in parts)
     alone = len(parts) - paired
     unpaired = f"{number_of(alone, 'sentence')} {'has' if alone == 1 else 'have'} no counterpart"
     say(f"{number_of(paired, 'sentence pair')}; {unpaired}.")
+
+
+def _text_of(path: str, *, unwrap: bool) -> str:
+    """The text of a file; of an HTML page, a Word file and the like a segment a line."""
+    from weft.applications.documents import is_document, read_document
+
+    if not is_document(path):
+        return read_text(path, unwrap=unwrap)
+    if is_named_for_pairs(path):
+        raise SettingError(f"{path} contains sentence pairs; to align them, name this file alone, without --documents.")
+    return "\n".join(" ".join(segment.text.split()) for segment in read_document(path).segments)
 
 
 def _only_for_lines(**options: object) -> None:

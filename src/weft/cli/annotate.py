@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from os.path import exists, isfile
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -65,6 +66,8 @@ def annotate(
     from weft.errors import SettingError, number_of
 
     if pairs is not None:
+        if is_project(folder):
+            raise SettingError(f"{folder} is a project already. To open it: weft annotate {quote(folder)}")
         paths = [pairs] if target is None else [pairs, target]
         count, bad = create_from_files(folder, paths, links, reader=text.reader())
         say(

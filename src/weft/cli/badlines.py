@@ -8,7 +8,7 @@ from typing import TypeVar
 import typer
 
 from weft.cli.output import say
-from weft.errors import FormatError, WeftError
+from weft.errors import FormatError, WeftError, number_of
 from weft.text.pairs import NO_FORMAT
 
 T = TypeVar("T")
@@ -66,7 +66,7 @@ class BadLines:
         """
         self._say_how_many_were_named()
         if self.count:
-            say(sentence or f"bad lines: {self.count:,}.")
+            say(sentence or f"{number_of(self.count, 'bad line')}.")
         if lines and self.count >= lines:
             raise typer.Exit(1)
 
@@ -85,5 +85,7 @@ class MissingTerms:
 
     def summarise(self) -> None:
         """Say how many there were, if any."""
+        if self._count > _MOST_NAMED:
+            say(f"only the first {_MOST_NAMED:,} terms without their translation are listed.")
         if self._count:
             say(f"terms without their translation: {self._count:,}. Their words are linked as usual.")

@@ -10,13 +10,17 @@ import typer
 
 from weft.applications.remapping import Remap, remapped, sentencepieces
 from weft.applications.spans import split_at_blanks
+from weft.cli.badlines import BadLines
 from weft.cli.options import LINKS, ColumnsOption, SourceFieldOption, TargetFieldOption
-from weft.cli.output import say, write_lines
+from weft.cli.output import say, speak_of, write_lines
 from weft.errors import FormatError, SettingError
+from weft.text.cells import RowWriter, row_writer
 from weft.text.fields import PairFields
 from weft.text.lines import display_name, rereadable
 from weft.text.links import LinkFormat, format_links, recognised_links
-from weft.text.pairs import PLAIN, PairFormat, format_pairs, read_pairs
+from weft.text.pair_lines import format_pairs
+from weft.text.pairs import PLAIN, EmptySideError, PairFormat, read_pairs
+from weft.text.rows import is_csv, is_named_for_pairs, is_named_for_units
 from weft.types import Alignment, SentencePair
 
 
@@ -43,9 +47,14 @@ class GivenFormat(StrEnum):
     JSONL = "jsonl"
     BARS = "bars"
     TSV = "tsv"
+    CSV = "csv"
+    TMX = "tmx"
+    XLIFF = "xliff"
 
 
-_PAIRS = {"bars", "tsv"}
+_UNITS = {"tmx", "xliff"}
+_PAIRS = {"bars", "tsv", "csv", *_UNITS}
+_SAME_FOR_LINKS = {"auto", "jsonl"}  # formats that may hold pairs or links
 _COUNTED_FROM_ANYWHERE = {"pharaoh", "pharaoh-scores", "talp"}
 _ONLY_SURE = {"pharaoh", "pharaoh-scores"}
 
@@ -54,7 +63,8 @@ def convert(
     input: Annotated[str, typer.Argument(metavar="IN", help="The file to read; - is stdin.")],
     output: Annotated[str, typer.Argument(metavar="OUT", help="The file to write; - is stdout.")] = "-",
     to_format: Annotated[
-        Format, typer.Option("--to", help="Format of OUT.", rich_help_panel="Format")
+        Format,
+        typer.Option("--to", help="Format of OUT; tsv becomes CSV if OUT ends in .csv.", rich_help_panel="Format"),
     ] = Format.PHARAOH,
     from_format: Annotated[
         GivenFormat, typer.Option("--from", help="Format of IN.", rich_help_panel="Format")
@@ -100,17 +110,19 @@ def convert(
 ) -> None:
     """Convert links or sentence pairs to another format.
 
-    Links: pharaoh, pharaoh-scores, talp, naacl, jsonl. Pairs: bars ('source ||| target'), tsv, jsonl. Only talp, naacl
-    and jsonl distinguish sure links from possible ones.
+    Links: pharaoh, pharaoh-scores, talp, naacl, jsonl. Pairs: bars ('source ||| target'), tsv, jsonl; csv, tmx and
+    xliff can be read. Only talp, naacl and jsonl distinguish sure links from possible ones.
 
     Example: weft convert gold.naacl gold.talp --from naacl --to talp
     """
+    speak_of({"input_format": "--from"})
     if remap is not None or source_spm or target_spm:
-        write_lines(output, _remapped(input, to_format, remap, (source_spm, target_spm)))
+        write_lines(output, _remapped(input, to_format, remap, (source_spm, target_spm), row_writer(output)))
         return
     fields = PairFields.of(source_field, target_field, columns)
-    if _PAIRS & {from_format, to_format}:
-        write_lines(output, _pairs(input, from_format, to_format, fields, swap))
+    if _holds_pairs(input, from_format, to_format, fields):
+        written = PairFormat.CSV if to_format is Format.TSV and is_csv(output) else to_format
+        _convert_pairs(input, output, (from_format, written), fields, swap)
         return
     if fields != PLAIN:
         raise SettingError(
@@ -136,10 +148,10 @@ def _convert_links(
         write_lines(output, format_links(alignments, LinkFormat(to_format), base=bases[1]))
     except FormatError as error:
         if from_format is GivenFormat.AUTO and to_format is Format.JSONL:
-            say("if these are sentence pairs, not links, add --from bars or --from tsv.")
+            say("if these are sentence pairs, not links, name their format: --from bars, tsv, csv, tmx or xliff.")
         raise error
     if seen.links and not seen.first_words and bases[0] is None and found in _COUNTED_FROM_ANYWHERE:
-        say(f"{display_name(input)} has no index 0. If its word indexes start at 1, add --from-base 1.")
+        say(f"{display_name(input)} has no index 0. If its word indices start at 1, add --from-base 1.")
     if seen.possible and to_format in _ONLY_SURE:
         written = "1 possible link was written as a sure one" if seen.possible == 1 else ""
         written = written or f"{seen.possible:,} possible links were written as sure ones"
@@ -163,7 +175,9 @@ class _Seen:
             yield alignment
 
 
-def _remapped(path: str, to_format: Format, kind: Remap | None, models: tuple[str | None, str | None]) -> Iterator[str]:
+def _remapped(
+    path: str, to_format: Format, kind: Remap | None, models: tuple[str | None, str | None], as_row: RowWriter
+) -> Iterator[str]:
     if kind is not Remap.PIECES and any(models):
         raise SettingError("--source-spm and --target-spm only work with --remap pieces.")
     if kind is Remap.PIECES and not all(models):
@@ -174,17 +188,49 @@ def _remapped(path: str, to_format: Format, kind: Remap | None, models: tuple[st
     with rereadable(path) as copy:
         for row in remapped(copy, (cut[0], cut[1])):
             links = " ".join(f"{link.source}-{link.target}" for link in row.alignment.links)
-            yield f"{row.source}\t{row.target}\t{links}\n" if to_format is Format.TSV else f"{links}\n"
+            yield as_row((row.source, row.target, links)) if to_format is Format.TSV else f"{links}\n"
 
 
-def _pairs(path: str, from_format: str, to_format: str, fields: PairFields, swap: bool) -> Iterator[str]:
-    known = {str(item) for item in PairFormat}
-    for name in (from_format, to_format):
-        if name not in known:
-            raise SettingError(
-                f"cannot convert {from_format} to {to_format}: one is for sentence pairs, the other for links."
-            )
-    pairs = read_pairs(path, format=from_format, fields=fields)
+def _holds_pairs(path: str, from_format: str, to_format: str, fields: PairFields) -> bool:
+    """Whether the input is sentence pairs: a format says so, a name of a column, or else the name of the file."""
+    if _PAIRS & {from_format, to_format}:
+        return True
+    if from_format not in _SAME_FOR_LINKS:
+        return False
+    return fields != PLAIN or (from_format == GivenFormat.AUTO and is_named_for_pairs(path))
+
+
+def _convert_pairs(path: str, output: str, formats: tuple[str, str], fields: PairFields, swap: bool) -> None:
+    from_format, to_format = formats
+    _check_pair_formats(path, from_format, to_format, fields)
+    stand_in = "A record without words" if to_format == Format.JSONL else "A blank line"
+    bad_lines = BadLines(f"{stand_in} takes its place.", strict=False)
+    is_memory = from_format in _UNITS or is_named_for_units(path)
+
+    def on_error(error: FormatError) -> None:
+        # Text that is being translated has sentences without a translation, and weft's own output has blank lines.
+        if not is_memory and not isinstance(error.__cause__, EmptySideError):
+            raise error
+        bad_lines(error)
+
+    # TMX and XLIFF are known by how they begin.
+    format = PairFormat.AUTO if from_format in _UNITS else from_format
+    pairs = read_pairs(path, format=format, fields=fields, on_error=on_error)
     if swap:
         pairs = (SentencePair(pair.target, pair.source) for pair in pairs)
-    return format_pairs(pairs, to_format)
+    write_lines(output, format_pairs(bad_lines.watching(pairs, display_name(path)), to_format))
+    bad_lines.summarise(f"{'units' if is_memory else 'lines'} without a sentence pair: {bad_lines.count:,}.")
+
+
+def _check_pair_formats(path: str, from_format: str, to_format: str, fields: PairFields) -> None:
+    known = {*PairFormat, *_UNITS}
+    if from_format not in known:
+        raise SettingError(
+            f"cannot convert {from_format} to {to_format}: one is for sentence pairs, the other for links."
+        )
+    if to_format not in known:
+        hint = " If the file contains links, name their format, as in --from talp."
+        raise SettingError(
+            f"{display_name(path)}: sentence pairs cannot be written as {to_format}; choose --to bars, tsv or jsonl."
+            f"{hint if from_format == GivenFormat.AUTO and fields == PLAIN else ''}"
+        )

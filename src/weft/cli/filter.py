@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from typing import Annotated
@@ -21,9 +22,9 @@ from weft.cli.options import OUTPUT, OutputOption, StrictOption
 from weft.cli.output import on_screen, open_output, say
 from weft.cli.progress import counted
 from weft.errors import SettingError, number_of
-from weft.text.lines import FilePath, display_name, read_lines, read_together
+from weft.text.cells import RowWriter, row_writer
+from weft.text.lines import FilePath, display_name, read_together, read_whole_lines
 from weft.text.pairs import NOTHING
-from weft.text.rows import read_rows
 
 _KEEP = "What to keep (choose one)"
 Verdicts = Iterable[tuple[float, bool]]
@@ -59,8 +60,8 @@ def filter_pairs(
             metavar="SCORE",
             min=0,
             max=1,
-            help="Keep pairs with at least this score. With weft-mini, 0.3 drops unrelated sentences; 0.6 or more also "
-            "drops half-translated pairs and some free translations.",
+            help="Keep pairs with at least this score. With weft-mini, 0.3 drops most unrelated pairs; 0.6 or more "
+            "also drops most half-translated pairs and some free translations.",
             rich_help_panel=_KEEP,
         ),
     ] = None,
@@ -90,7 +91,7 @@ def filter_pairs(
     from weft.applications.filtering import BAD, keep_above, keep_share, pair_score
 
     _check(keep, min_score, target, target_output, [output, target_output, report])
-    bad_lines = BadLines("It is dropped.", strict=strict)
+    bad_lines = BadLines("This pair is dropped.", strict=strict)
     with ExitStack() as stack:
         given = stack.enter_context(
             linked_input(
@@ -111,7 +112,8 @@ def filter_pairs(
         writers = [stack.enter_context(open_output(path)) for path in names]
         note = stack.enter_context(open_output(report)) if report is not None else None
         lines = _lines(given.sentences, given.others)
-        kept, total = _write(lines, verdicts, writers, note, heading=heading, scores=scores)
+        row = row_writer(report or "-")
+        kept, total = _write(lines, verdicts, writers, (note, row), heading=heading, scores=scores)
     bad_lines.summarise()
     say(f"kept {kept:,} of {number_of(total, 'line')}.")
 
@@ -133,18 +135,24 @@ def _check(
 
 
 def _lines(sentences: FilePath, others: FilePath | None) -> Iterator[tuple[bytes, ...]]:
-    """The lines as they stand in the input: further columns and fields must survive."""
+    """The lines as they stand in the input: further columns and fields must survive, and so must line ends."""
+    from weft.applications.filtering import rows_as_they_came
+
     if others is None:
-        return ((line,) for line in read_rows(sentences))
+        return ((line,) for line in rows_as_they_came(sentences))
     names = [display_name(sentences), display_name(others)]
-    return read_together(names, [read_lines(sentences), read_lines(others)])
+    return read_together(names, [read_whole_lines(sentences), read_whole_lines(others)])
+
+
+def _as_bars(sides: tuple[bytes, ...]) -> bytes:
+    return b" ||| ".join(side.removesuffix(b"\n").removesuffix(b"\r") for side in sides) + b"\n"
 
 
 def _write(
     lines: Iterable[tuple[bytes, ...]],
     verdicts: Verdicts,
     writers: list[Callable[[bytes], object]],
-    note: Callable[[bytes], object] | None,
+    reporting: tuple[Callable[[bytes], object] | None, RowWriter],
     *,
     heading: int | None,
     scores: bool,
@@ -154,17 +162,25 @@ def _write(
     Two input files become two outputs, or `source ||| target` where there is one output.
     """
     kept = total = 0
+    note, row = reporting
+    marks = [b""] * len(writers)
     for number, (sides, (score, keep)) in enumerate(zip(lines, verdicts, strict=True), start=1):
+        if number == 1:
+            # A byte order mark belongs to the file: it comes first whichever line does.
+            if len(sides) == len(writers):
+                marks = [BOM_UTF8 if side.startswith(BOM_UTF8) else b"" for side in sides]
+            sides = tuple(side.removeprefix(BOM_UTF8) for side in sides)
         is_heading = number == heading
         total += not is_heading
         kept += keep
         if note is not None:
             verdict = "header" if is_heading else "kept" if keep else "dropped" if score >= 0 else "bad"
-            note(f"{max(score, 0.0):.6f}\t{verdict}\n".encode())
+            note(row((f"{max(score, 0.0):.6f}", verdict)).encode())
         if keep or is_heading:
-            columns = sides if len(writers) == len(sides) else (b" ||| ".join(sides),)
+            columns = sides if len(writers) == len(sides) else (_as_bars(sides),)
             shown = "score" if is_heading else f"{score:.6f}"
             prefix = f"{shown}\t".encode() if scores else b""
-            for write, column in zip(writers, (prefix + columns[0], *columns[1:]), strict=True):
-                write(column + b"\n")
+            for write, mark, column in zip(writers, marks, (prefix + columns[0], *columns[1:]), strict=True):
+                write(mark + column)
+            marks = [b""] * len(writers)
     return kept, total

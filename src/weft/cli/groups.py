@@ -68,7 +68,7 @@ class TextOptions:
         return PairReader(self.input_format, self._fields(), word_splitters(self.raw, *self.languages))
 
     def _fields(self) -> PairFields:
-        return PairFields.of(self.source_field, self.target_field, self.columns)
+        return PairFields.of(self.source_field, self.target_field, self.columns, self.languages)
 
 
 @dataclass(frozen=True, slots=True)

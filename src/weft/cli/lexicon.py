@@ -25,6 +25,7 @@ from weft.cli.options import OUTPUT, OutputOption, StrictOption
 from weft.cli.output import write_lines
 from weft.cli.progress import counted
 from weft.errors import SettingError
+from weft.text.cells import RowWriter, row_writer
 from weft.text.lines import FilePath
 from weft.text.pairs import PairReader
 from weft.types import SentencePair
@@ -103,7 +104,10 @@ def lexicon(
             rich_help_panel=_MARIAN,
         ),
     ] = None,
-    format: Annotated[LexiconFormat, typer.Option(help="Output format.", rich_help_panel=OUTPUT)] = LexiconFormat.TSV,
+    format: Annotated[
+        LexiconFormat,
+        typer.Option(help="Output format; tsv becomes CSV if the output file ends in .csv.", rich_help_panel=OUTPUT),
+    ] = LexiconFormat.TSV,
     text: TextOptions = TextOptions(),  # noqa: B008 - it is frozen
     links_base: LinksBaseOption = 0,
     aligning: AligningOptions = AligningOptions(),  # noqa: B008
@@ -124,7 +128,7 @@ def lexicon(
         raise SettingError("--marian writes two files of its own; leave out --output, --format and --examples.")
     if marian is not None:
         makedirs(marian, exist_ok=True)
-    bad_lines = BadLines("It is left out.", strict=strict)
+    bad_lines = BadLines("This pair is left out.", strict=strict)
     with linked_input(
         *(input, target, links), base=links_base, aligning=aligning, text=text, bad_lines=bad_lines, twice=examples
     ) as given:
@@ -143,7 +147,7 @@ def lexicon(
             entries = list(entries)
             reader = replace(text.reader(), again=True)
             shown = _sentences({entry.line for entry in entries}, given.sentences, given.others, reader)
-        write_lines(output, _lines(entries, shown, format))
+        write_lines(output, _lines(entries, shown, format, row_writer(output)))
     bad_lines.summarise()
 
 
@@ -155,16 +159,16 @@ def _sentences(
     return {line: pair for line, pair in enumerate(pairs, start=1) if line in wanted}
 
 
-def _lines(entries: Iterable[Entry], shown: dict[int, SentencePair], format: LexiconFormat) -> Iterator[str]:
+def _lines(
+    entries: Iterable[Entry], shown: dict[int, SentencePair], format: LexiconFormat, row: RowWriter
+) -> Iterator[str]:
     for entry in entries:
         example = [" ".join(side) for side in (shown[entry.line].source, shown[entry.line].target)] if shown else []
         if format is LexiconFormat.JSONL:
             yield json.dumps(_record(entry, example), ensure_ascii=False) + "\n"
         else:
             probabilities = (f"{entry.target_given_source:.6f}", f"{entry.source_given_target:.6f}")
-            cells = (entry.source, entry.target, str(entry.count), *probabilities, str(entry.line), *example)
-            # JSON words may hold tabs and line ends, and cells must stay cells.
-            yield "\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in cells) + "\n"
+            yield row((entry.source, entry.target, str(entry.count), *probabilities, str(entry.line), *example))
 
 
 def _record(entry: Entry, example: list[str]) -> dict[str, object]:

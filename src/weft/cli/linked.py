@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from os import stat
+from os.path import isfile
+from shlex import quote
 from typing import Annotated, NamedTuple
 
 import typer
@@ -13,8 +16,13 @@ from weft.cli.badlines import BadLines
 from weft.cli.groups import AligningOptions, TextOptions
 from weft.cli.options import LINKS
 from weft.cli.output import only_one_stdin, say
-from weft.text.lines import FilePath, display_name, rereadable
+from weft.errors import SettingError
+from weft.text.lines import FilePath, display_name, first_lines, rereadable
+from weft.text.pairs import PairFormat
+from weft.text.rows import as_csv
 from weft.types import Alignment, SentencePair
+
+_BETWEEN_TEXTS = (re.compile(rb"[^\s] *\t *[^\s]"), re.compile(rb" \|\|\| "))
 
 InputArgument = Annotated[str, typer.Argument(metavar="INPUT", help="Sentence pairs, or the source side; - is stdin.")]
 TargetArgument = Annotated[str | None, typer.Argument(metavar="TARGET", help="The target side, one sentence per line.")]
@@ -45,6 +53,28 @@ def doubt_subtitles(*paths: str | None, advice: str = "Pair the sentences first,
         if path is not None and path.lower().endswith((".srt", ".vtt")):
             say(f"{path} looks like subtitles, but its numbers and times are read as text. {advice}.")
             return
+
+
+def refuse_two_tables(input: str, target: str | None, *, then: str = "> all.pairs") -> None:
+    """Two files whose first lines are all pairs are no two sides of a text; aligned with each other they give nonsense.
+
+    Args:
+        input: the first file that was named.
+        target: the second, if there is one.
+        then: where both go together in a command line.
+    """
+    if target is not None and all(isfile(path) and _begins_with_pairs(path) for path in (input, target)):
+        names = " ".join(map(quote, (input, target)))
+        raise SettingError(
+            f"{input} and {target} both contain sentence pairs, so they are not the two sides of one text. "
+            f"To use the pairs of both: cat {names} {then}"
+        )
+
+
+def _begins_with_pairs(path: str) -> bool:
+    """Whether all of the first lines have a tab or bars between two texts. A tab in some sentences is only a tab."""
+    lines = first_lines(path)
+    return len(lines) > 1 and any(all(map(sign.search, lines)) for sign in _BETWEEN_TEXTS)
 
 
 @contextmanager
@@ -108,9 +138,12 @@ def linked_input(
     from weft.extraction.scores import Scores
 
     doubt_subtitles(input, target)
+    refuse_two_tables(input, target)
     reader = text.reader(watch=links is None)  # links that are there tell what the words are
     with opened(input, target, links, twice=twice) as (sentences, others, link_file):
         source = link_source(link_file, base=base, languages=text.languages, **aligning.as_settings())
+        if others is None and text.input_format is PairFormat.CSV:
+            sentences = as_csv(sentences)  # who reads it again must find the same rows
         name = display_name(sentences)
         pairs = bad_lines.watching(reader.pairs(sentences, others, on_error=bad_lines), name)
         scores = Scores.CALIBRATED if calibrated else Scores.NONE

@@ -79,7 +79,7 @@ def main() -> None:
     try:
         try:
             explain_foreign_options(sys.argv[1:])
-            arguments = _with_optional_values(sys.argv[1:])
+            arguments = _with_optional_values(_help_as_option(sys.argv[1:]))
             command = [name for name in arguments[:1] if name in _COMMANDS and "_WEFT_COMPLETE" not in os.environ]
             command_line(*command)(arguments)
         finally:
@@ -96,6 +96,7 @@ def main() -> None:
         sys.exit(stop.exit_code)
 
 
+_STOPPING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _PATTERN_HINT = " Patterns need --engine ray; without it, align one file at a time."
 _SENTENCE_HINT = " If this is a sentence and not a file, type: echo 'SENTENCE ||| TRANSLATION' | weft align --raw"
 
@@ -115,13 +116,20 @@ def _mend_streams() -> None:
     """A closed stderr is silence, and being told to stop is a way to end in order."""
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - it lives as long as the process
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), _stop)
+    for number in _STOPPING:
+        signal.signal(number, _stop)
 
 
 def _stop(number: int, frame: object) -> None:
+    # `timeout` tells a process and its group: the second signal would come while Python is ending, and disturb it.
+    for each in _STOPPING:
+        signal.signal(each, signal.SIG_IGN)
     sys.exit(128 + number)
+
+
+def _help_as_option(arguments: list[str]) -> list[str]:
+    """Let `weft help align` mean `weft align --help`."""
+    return [*arguments[1:], "--help"] if arguments[:1] == ["help"] else arguments
 
 
 def _with_optional_values(arguments: list[str]) -> list[str]:

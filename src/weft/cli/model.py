@@ -34,7 +34,14 @@ def list_all() -> None:
 
 @app.command(cls=Command)
 def info(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A built-in model, a folder, or a known encoder.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="A built-in model, a folder, a known encoder, or a model on the Hugging Face Hub that was downloaded "
+            "before.",
+        ),
+    ],
 ) -> None:
     """Describe a model: layer, method, threshold, size, vocabulary.
 

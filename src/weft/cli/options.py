@@ -45,7 +45,7 @@ LayerOption = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="Layer whose hidden states are compared; 0 means the embeddings.",
+        help="Layer of the model at which words are compared; 0 is the embedding layer.",
         show_default=OWN,
         rich_help_panel=MODEL,
     ),
@@ -160,7 +160,8 @@ SourceFieldOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="JSONL field, or column of a table with a header row, that contains the source sentence.",
+        help="JSONL field, column of a table with a header row, or language of a TMX file, that contains the source "
+        "sentence.",
         show_default="source, or the first language of the translation field",
         rich_help_panel=TEXT,
     ),
@@ -169,7 +170,8 @@ TargetFieldOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="JSONL field, or column of a table with a header row, that contains the target sentence.",
+        help="JSONL field, column of a table with a header row, or language of a TMX file, that contains the target "
+        "sentence.",
         show_default="target, or the second language of the translation field",
         rich_help_panel=TEXT,
     ),
@@ -188,7 +190,8 @@ SourceLanguageOption = Annotated[
     str | None,
     typer.Option(
         metavar="CODE",
-        help="Language code of the source side, such as de or ja; decides how raw text is split into words.",
+        help="Language code of the source side, such as de or ja; decides how raw text is split into words, and which "
+        "language of a TMX file is the source.",
         show_default="guessed from the script",
         rich_help_panel=TEXT,
     ),

@@ -50,7 +50,7 @@ def phrases(
     """
     from weft.applications.phrases import PhraseTable
 
-    bad_lines = BadLines("It is left out.", strict=strict)
+    bad_lines = BadLines("This pair is left out.", strict=strict)
     with linked_input(
         input, target, links, base=links_base, aligning=aligning, text=text, bad_lines=bad_lines
     ) as given:

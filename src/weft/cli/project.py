@@ -19,6 +19,7 @@ from weft.cli.options import OUTPUT, OutputOption, StrictOption
 from weft.cli.output import on_screen, open_output, say, write_lines
 from weft.cli.progress import counted
 from weft.errors import SettingError
+from weft.text.cells import row_writer
 from weft.text.fields import PairFields
 from weft.text.watches import SplitWatch
 
@@ -86,7 +87,7 @@ def project(
     report: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Write a list of the labels that could not be placed.", rich_help_panel=OUTPUT
+            metavar="FILE", help="Write the labels that could not be placed to this file.", rich_help_panel=OUTPUT
         ),
     ] = None,
     segments: Annotated[
@@ -165,12 +166,12 @@ def project(
     from weft.applications.labels import Listing, Projector, project_columns, project_records, project_tags
     from weft.applications.linked import link_source
 
-    bad_lines = BadLines("It gets no labels.", strict=strict)
+    bad_lines = BadLines("This sentence gets no labels.", strict=strict)
     words = _RawWords(*text.languages) if text.raw else _GivenWords(labels, target, reverse, linked=links is not None)
     with ExitStack() as stack:
         sentences, others, link_file = stack.enter_context(opened(labels, target, links))
         write = stack.enter_context(open_output(report)) if report is not None else None
-        listing = Listing(write)
+        listing = Listing(write, row=row_writer(report or "-"))
         projector = Projector(
             links=link_source(link_file, base=links_base, languages=text.languages, **aligning.as_settings()),
             segmenters=words.segmenters,
@@ -279,7 +280,7 @@ def _project_document(
         _, other, link_file = stack.enter_context(opened(path, target, links))
         translation = None if other is None else read_translation(other, languages)
         write = stack.enter_context(open_output(report)) if report is not None else None
-        listing = Listing(write, what="tags")
+        listing = Listing(write, what="tags", row=row_writer(report or "-"))
         written = project_document(
             document,
             translation,

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from os.path import isfile
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from weft.cli.options import LINKS, OUTPUT, TEXT, OutputOption
 from weft.cli.output import only_one_stdin, say, write_lines
 from weft.errors import SettingError
+from weft.text.cells import RowWriter, row_writer
 from weft.text.gold import counts_from_1
 from weft.text.lines import read_lines
 from weft.types import GoldAlignment, SentencePair, WordPair
+
+if TYPE_CHECKING:
+    from weft.scoring.corpus import CorpusScore
+    from weft.scoring.errors_report import ErrorReport
 
 _LOOKED_AT = 1000  # lines
 
@@ -55,7 +60,10 @@ def score(
         bool, typer.Option("--ignore-possible", help="Ignore the possible links in GOLD.", rich_help_panel=LINKS)
     ] = False,
     format: Annotated[
-        ScoreFormat, typer.Option("--format", help="Output format.", rich_help_panel=OUTPUT)
+        ScoreFormat,
+        typer.Option(
+            "--format", help="Output format; tsv becomes CSV if the output file ends in .csv.", rich_help_panel=OUTPUT
+        ),
     ] = ScoreFormat.TEXT,
     source: Annotated[
         str | None,
@@ -111,7 +119,7 @@ def score(
     texts = (source, target) if source is not None and target is not None else None
     base = None if gold_base is GoldBase.AUTO else int(gold_base)
     if agreement:
-        write_lines(output, _agreement([gold, *systems], base, texts, format))
+        write_lines(output, _agreement([gold, *systems], base, texts, format, row_writer(output)))
         return
     reports = [ErrorReport() for _ in systems] if texts else []
 
@@ -138,10 +146,23 @@ def score(
     if format is ScoreFormat.LATEX:
         write_lines(output, score_output.as_latex(scores, reports, intervals=intervals))
     else:
-        write_lines(output, getattr(score_output, f"as_{format}")(scores, reports))
+        write_lines(output, _formatted(scores, reports, format, row_writer(output)))
 
 
-def _agreement(files: list[str], base: int | None, texts: tuple[str, str] | None, format: ScoreFormat) -> Iterator[str]:
+def _formatted(
+    scores: Sequence[CorpusScore], reports: Sequence[ErrorReport], format: ScoreFormat, row: RowWriter
+) -> Iterator[str]:
+    from weft.cli import score_output
+
+    if format is ScoreFormat.TSV:
+        return map(row, score_output.score_rows(scores))
+    shown: Iterator[str] = getattr(score_output, f"as_{format}")(scores, reports)
+    return shown
+
+
+def _agreement(
+    files: list[str], base: int | None, texts: tuple[str, str] | None, format: ScoreFormat, row: RowWriter
+) -> Iterator[str]:
     from weft.annotation.agreement import agreement_of_files
     from weft.cli import score_output
 
@@ -152,6 +173,8 @@ def _agreement(files: list[str], base: int | None, texts: tuple[str, str] | None
         raise SettingError("the two annotators have no finished sentence in common.")
     if found.rates.kappa is None and format not in (ScoreFormat.TEXT, ScoreFormat.JSON):
         say("for kappa, add --source and --target.")
+    if format is ScoreFormat.TSV:
+        return map(row, score_output.agreement_rows(found))
     shown: Iterator[str] = getattr(score_output, f"agreement_{format}")(found, lines)
     return shown
 
@@ -171,4 +194,4 @@ def _has_possible_links(path: str) -> bool:
 def _doubt_base(system: str, base: int) -> None:
     """A system file without any index 0 was perhaps counted from 1; it is read as told, but not in silence."""
     if base == 0 and isfile(system) and counts_from_1(system):
-        say(f"{system} has no index 0. If its word indexes start at 1, add --system-base 1.")
+        say(f"{system} has no index 0. If its word indices start at 1, add --system-base 1.")

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from weft.errors import number_of
 from weft.scoring.agreement import Agreement
 from weft.scoring.corpus import CorpusScore, ScoreDifference
 from weft.scoring.errors_report import ErrorReport
@@ -35,18 +34,18 @@ def as_text(scores: Sequence[CorpusScore], reports: Sequence[ErrorReport]) -> It
         yield from _report_text(score.name, report)
 
 
-def as_tsv(scores: Sequence[CorpusScore], reports: Sequence[ErrorReport]) -> Iterator[str]:
-    """Columns for a spreadsheet or a script: each rate with its interval and, after the first system, its p-value."""
+def score_rows(scores: Sequence[CorpusScore]) -> Iterator[list[str]]:
+    """Rows for a spreadsheet or a script: each rate with its interval and, after the first system, its p-value."""
     parts = ("", "_low", "_high", "_p")
-    yield "\t".join(["system", *(f"{rate}{part}" for rate in _COLUMNS for part in parts)]) + "\n"
+    yield ["system", *(f"{rate}{part}" for rate in _COLUMNS for part in parts)]
     for score in scores:
         lower, upper = score.interval
         p_values = None if score is scores[0] else score.compare(scores[0]).p_values
-        cells = [re.sub(r"[\t\r\n]", " ", score.name)]
+        cells = [score.name]
         for rate in _COLUMNS:
             cells += [f"{getattr(rates, rate):.2f}" for rates in (score.rates, lower, upper)]
             cells.append("" if p_values is None else f"{getattr(p_values, rate):.4f}")
-        yield "\t".join(cells) + "\n"
+        yield cells
 
 
 def as_markdown(scores: Sequence[CorpusScore], reports: Sequence[ErrorReport]) -> Iterator[str]:
@@ -190,8 +189,16 @@ def _measured(agreement: Agreement) -> Iterator[_Measured]:
 
 
 def _agreement_counts(agreement: Agreement) -> str:
-    sentences = number_of(len(agreement.counts), "sentence")
-    return f"{sentences}; the annotators disagree on {len(agreement.disagreements):,} of them"
+    differing = agreement.disagreements
+    unsure = sum(map(agreement.differs_in_sureness, differing))
+    if len(agreement.counts) == 1:
+        found = f"1 sentence; the annotators {'disagree' if differing else 'agree'} on it"
+    else:
+        found = f"{len(agreement.counts):,} sentences; the annotators disagree on {len(differing):,} of them"
+    if unsure:
+        where = "only" if unsure == len(differing) else f"in {unsure:,} only"
+        found += f", {where} about which links are sure and which are possible"
+    return found
 
 
 def agreement_text(agreement: Agreement, lines: Sequence[int]) -> Iterator[str]:
@@ -204,18 +211,19 @@ def agreement_text(agreement: Agreement, lines: Sequence[int]) -> Iterator[str]:
     yield f"\n{_agreement_counts(agreement)}\n"
     for place in agreement.disagreements[:_MOST_DISAGREEMENTS]:
         rates = agreement.by_sentence[place]
-        yield f"  line {lines[place]}: AER {rates.aer:.1f}, F1 {rates.f1:.1f}\n"
+        only = ", sure or possible" if agreement.differs_in_sureness(place) else ""
+        yield f"  line {lines[place]}: AER {rates.aer:.1f}, F1 {rates.f1:.1f}{only}\n"
     if agreement.rates.kappa is None:
         yield "\nFor kappa, add --source and --target.\n"
 
 
-def agreement_tsv(agreement: Agreement, lines: Sequence[int]) -> Iterator[str]:
-    """Columns for a spreadsheet or a script: each measure with its interval, and how many sentences there are."""
+def agreement_rows(agreement: Agreement) -> Iterator[list[str]]:
+    """Rows for a spreadsheet or a script: each measure with its interval, and how many sentences there are."""
     measured = list(_measured(agreement))
     names = [f"{key}{part}" for key, *_ in measured for part in ("", "_low", "_high")]
-    yield "\t".join([*names, "sentences", "disagreements"]) + "\n"
+    yield [*names, "sentences", "disagreements"]
     cells = [f"{number:.{digits + 1}f}" for _, _, *numbers, digits in measured for number in numbers]
-    yield "\t".join([*cells, str(len(agreement.counts)), str(len(agreement.disagreements))]) + "\n"
+    yield [*cells, str(len(agreement.counts)), str(len(agreement.disagreements))]
 
 
 def agreement_markdown(agreement: Agreement, lines: Sequence[int]) -> Iterator[str]:

@@ -246,6 +246,9 @@ def _settings(config: str | None, given: dict[str, Any]) -> TrainingConfig:
 
     if config is not None:
         return TrainingConfig.read(config, **given)
+    if given["corpora"] is None or given["output"] is None:
+        example = "weft train pairs.tsv --model weft-mini --output my-model"
+        raise SettingError(f"name one or more files with sentence pairs, and a folder for the model: {example}")
     return TrainingConfig.from_record({name: value for name, value in given.items() if value is not None})
 
 

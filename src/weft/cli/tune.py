@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
@@ -15,6 +16,7 @@ from weft.cli.options import OUTPUT, BatchTokensOption, DeviceOption, Dtype, Dty
 from weft.cli.output import say
 from weft.errors import SettingError
 from weft.extraction.methods import METHODS
+from weft.models.known import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from weft.tuning import Trial
@@ -53,7 +55,7 @@ def tune(
         str | None,
         typer.Option(
             metavar="T,T",
-            help="Values of weft align's --null to try, such as off,15.",
+            help="Null values to try (see weft align --help), such as off,15.",
             show_default="off and 10 to 20",
             rich_help_panel=_TRIALS,
         ),
@@ -65,7 +67,7 @@ def tune(
             "-o",
             metavar="DIR",
             help="Save the tuned model here.",
-            show_default="update the model's own weft.json",
+            show_default="update the model's own weft.json, or only print what was found if the model is not yours",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -73,10 +75,10 @@ def tune(
     dtype: DtypeOption = Dtype.AUTO,
     batch_tokens: BatchTokensOption = None,
 ) -> None:
-    """Find the best layer, method, threshold and null on dev sets.
+    """Find the best settings for a model on dev sets.
 
-    The link probabilities are calibrated as well, on the dev sets mixed with unrelated and half-translated sentences.
-    The results are stored in weft.json.
+    The settings are the layer, the method, the threshold and the null. The link probabilities are calibrated as well,
+    on the dev sets mixed with unrelated and half-translated sentences. The results are stored in weft.json.
 
     Example: weft tune --model my-model --dev dev/ro-en --dev dev/ja-en
     """
@@ -85,9 +87,10 @@ def tune(
     from weft.tuning import NULLS, DevSet, tune
 
     tunable = Tunable(model, device=device, dtype=dtype, batch_tokens=batch_tokens)
-    if output is None and tunable.home is None:
-        raise SettingError(f"{model} is not a local folder; name a folder for the tuned model with --output.")
-    _check_writable(Path(output) if output else tunable.home)
+    home = Path(output) if output else tunable.home
+    if home is None:
+        say(f"nothing will be stored, because {model} is not a local folder. To keep the result, add --output DIR.")
+    _check_writable(home)
     tuned = tune(
         tunable.load,
         tunable.layers(_listed("layers", layers, int)),
@@ -99,13 +102,13 @@ def tune(
         report=_print_trial,
     )
     best = tuned.best
-    if output is None:
-        tunable.store(best.layer, best.settings)
-    else:
+    if output is not None:
         Aligner(tunable.load(best.layer), best.settings).save_pretrained(output)
+    elif home is not None:
+        tunable.store(best.layer, best.settings)
     _print_line(f"best: {_described(best)}")
     if tuned.errors is None:
-        _print_line("there are too few links to calibrate the probabilities")
+        say("there are too few links to calibrate the probabilities.")
     else:
         errors = tuned.errors
         _print_line(
@@ -115,7 +118,10 @@ def tune(
             f"average error: {errors.before:.3f} before, {errors.after:.3f} after;"
             f" {errors.with_unrelated:.3f} if a third of the pairs are unrelated"
         )
-    say(f"stored in {Path(output or str(tunable.home)) / 'weft.json'}")
+    if home is None:
+        say(f"nothing was stored. To align with these settings: weft align{_as_options(model, best)}")
+    else:
+        say(f"stored in {home / 'weft.json'}.")
 
 
 def _check_writable(folder: Path | None) -> None:
@@ -142,9 +148,22 @@ def _described(trial: Trial) -> str:
         parts.append(f"threshold {settings.threshold:g}")
     if settings.null is not None:
         parts.append(f"null {settings.null:g}")
-    aers = " ".join(f"{rates.aer:.1f}" for rates in trial.rates)
     means = f"AER {trial.mean_aer:.2f} P {trial.mean.precision:.2f} R {trial.mean.recall:.2f}"
-    return f"{', '.join(parts)}: {means} (AER {aers})"
+    aers = " ".join(f"{rates.aer:.1f}" for rates in trial.rates)
+    return f"{', '.join(parts)}: {means}" + (f" (AER {aers})" if len(trial.rates) > 1 else "")
+
+
+def _as_options(model: str, trial: Trial) -> str:
+    """What to add to `weft align` so that it aligns as in a trial."""
+    settings = trial.settings
+    given = {
+        "model": None if model == DEFAULT_MODEL else model,
+        "layer": trial.layer,
+        "method": settings.method,
+        "threshold": settings.threshold,
+        "null": "off" if settings.null is None else f"{settings.null:g}",
+    }
+    return "".join(f" --{name} {quote(str(value))}" for name, value in given.items() if value is not None)
 
 
 def _listed(name: str, given: str | None, read: Callable[[str], _Value]) -> list[_Value] | None:

@@ -8,12 +8,14 @@ from typing import Any
 
 from typer import BadParameter
 
-from weft.errors import SettingError, WeftError
+from weft.errors import SettingError, WeftError, not_among, percentage_hint
 
 # As `--help` writes bounds: 0<=x<=1, x>=1.
 _BOUNDS = re.compile(r"(?:(?P<low>[-\d.]+)<=)?x(?:>=(?P<least>[-\d.]+)|<=(?P<most>[-\d.]+))")
 # As typer says it with pydantic, and before that with click.
 _BEYOND = re.compile(r"than or equal to|not in the range")
+_NOT_AMONG = re.compile(r"^'(?P<value>.*)' is not one of (?P<known>'.*')\.?$", re.DOTALL)
+_CHOICE = re.compile(r"[^\s',]+")
 _NO_NUMBER = re.compile(r"not a valid (integer|float)|should be a valid (integer|number)")
 
 
@@ -24,16 +26,31 @@ def refuse_plainly(error: BadParameter) -> None:
         error: what was said of a value.
 
     Raises:
-        SettingError: the value is no number, or one out of bounds.
+        SettingError: the value is no number, one out of bounds, or none of several choices.
     """
     if error.param is None or error.ctx is None:
         return
     option = max(error.param.opts, key=len)
     if _BEYOND.search(error.message):
-        raise SettingError(f"{option} must be {_within(error)}, got {_given(error)}.") from error
+        message = f"{option} must be {_within(error)}, got {_given(error)}.{_as_share(error)}"
+        raise SettingError(message) from error
+    message = error.message.removeprefix("Value error, ")
+    if message.startswith("it must be one of "):
+        raise SettingError(option + message.removeprefix("it")) from error
+    if found := _NOT_AMONG.search(message):
+        raise SettingError(_among(option, _CHOICE.findall(found["known"]), found["value"])) from error
     if found := _NO_NUMBER.search(error.message):
         kind = "a whole number" if "integer" in found.groups() else "a number"
         raise SettingError(f"{option} must be {kind}, got {_given(error)!r}.") from error
+
+
+def _among(option: str, known: list[str], value: str) -> str:
+    """The choices there are, and the one that somebody may have meant; initials, as in gdfa, count as a name."""
+    initials = {"".join(part[0] for part in choice.split("-")): choice for choice in known if "-" in choice}
+    meant = initials.get(value.lower())
+    if meant is None:
+        return not_among(option, known, value).replace("`", "")
+    return f"{option} must be one of {', '.join(known)}, got {value!r}. Did you mean {meant}?"
 
 
 def _within(error: BadParameter) -> str:
@@ -45,6 +62,13 @@ def _within(error: BadParameter) -> str:
     if low and most:
         return f"between {low} and {most}"
     return f"at least {low or least}" if low or least else f"at most {most}"
+
+
+def _as_share(error: BadParameter) -> str:
+    """How to type a percentage where a share of 1 is wanted; the index of a first word, 0|1, is no share."""
+    if _within(error) != "between 0 and 1" or getattr(error.param, "metavar", None) == "0|1":
+        return ""
+    return percentage_hint(float(_given(error)))
 
 
 def _given(error: BadParameter) -> Any:

@@ -176,10 +176,12 @@ class Model(NamedTuple):
 
 def _sides(input: str, target: str | None, links: list[str], reader: PairReader) -> tuple[str | None, list[str]]:
     """The target side and the links: after a file of source sentences the first name is that of the target side."""
-    from weft.viewing.reading import holds_pairs
+    from weft.viewing.reading import holds_pairs, looks_like_links
 
     if target is not None or not links or not os.path.isfile(input) or holds_pairs(input, reader):
         return target, links
+    if os.path.isfile(links[0]) and looks_like_links(links[0]):
+        raise SettingError(f"{links[0]} contains links; name the file with the translations before it.")
     return links[0], links[1:]
 
 
@@ -235,7 +237,7 @@ def _read(
         pairs, *others = (stack.enter_context(rereadable(path)) if path else None for path in (input, target, gold))
         assert pairs is not None
         own = [pairs] if not links and not models and holds_links(pairs) else []
-        bad_lines = BadLines("It is left out.", strict=False)
+        bad_lines = BadLines("This pair is left out.", strict=False)
         comparison = read_comparison(
             pairs,
             others[0],

@@ -168,7 +168,7 @@ def _tokenized(job: AlignJob, path: str, target: str | None, words: int, tokeniz
     try:
         for chunk in cut_records(job.read(path, target, bad_lines.append), words):
             tokenized = tokenize([record.pair for record in chunk.records])
-            yield Chunk(chunk.first, chunk.lines, tokenized=tokenized), tuple(bad_lines)
+            yield Chunk(chunk.first, chunk.lines, tokenized=tokenized, headings=chunk.headings), tuple(bad_lines)
             bad_lines.clear()
     except (WeftError, OSError) as error:
         yield error  # in its place: it may come up before the parent listens

@@ -23,7 +23,7 @@ from weft.corpus.job import (
     log_remarks,
 )
 from weft.corpus.records import OutputFormat, cut_records
-from weft.errors import FormatError, SettingError
+from weft.errors import FormatError, SettingError, percentage_hint
 from weft.extraction.scores import Scores
 from weft.extraction.terms import Term, read_terms
 from weft.text.fields import PairFields
@@ -45,7 +45,8 @@ class AlignedFiles:
     """What `align_files` has done: lines written, those of them without a pair, and sentences read in windows.
 
     `missing_terms` says how often a line's source has a term and its target has not its translation, `unknown_lines`
-    in how many lines the model cannot read more than a third of a side's words, `linked_lines` how many have a link.
+    in how many lines the model cannot read more than a third of a side's words, `linked_lines` how many have a link,
+    `headings` how many hold the names of columns.
     """
 
     lines: int
@@ -54,6 +55,7 @@ class AlignedFiles:
     missing_terms: int = 0
     unknown_lines: int = 0
     linked_lines: int = 0
+    headings: int = 0
 
 
 def align_files(
@@ -103,7 +105,8 @@ def align_files(
         output_format: how links are written: `pharaoh`, `jsonl`, `words` or `naacl`.
         scores: what links carry: `none`, `calibrated` or `raw`.
         raw: the text is not split into words yet.
-        source_language: language code of raw text; guessed by its script otherwise.
+        source_language: language code of raw text; guessed by its script otherwise. It also chooses the source
+            among the languages of a translation memory.
         target_language: language code of the other side.
         min_probability: leave out links that are less probable, from 0 to 1.
         terms: words whose translation is known, as pairs or as a file of two columns. Where a line has both, they are
@@ -129,10 +132,13 @@ def align_files(
         SettingError: settings that do not go together.
         WeftError: a file or a model that cannot be used; `FormatError` names the line.
     """
+    if not all(isinstance(path, str | os.PathLike) for path in (source, target) if path is not None):
+        raise SettingError("give one file of pairs as `source`, or the two sides as `source` and `target`.")
     if not raw and (source_language or target_language):
         raise SettingError("`source_language` and `target_language` need `raw`.")
     if min_probability is not None and not 0 <= min_probability <= 1:
-        raise SettingError(f"`min_probability` must be between 0 and 1, got {min_probability:g}.")
+        hint = percentage_hint(min_probability)
+        raise SettingError(f"`min_probability` must be between 0 and 1, got {min_probability:g}.{hint}")
     job = AlignJob(
         str(model),
         settings,
@@ -141,7 +147,7 @@ def align_files(
         Scores(scores),
         raw,
         (source_language, target_language),
-        PairFields.of(source_field, target_field, columns),
+        PairFields.of(source_field, target_field, columns, (source_language, target_language)),
         min_probability=min_probability,
     )
     if terms is not None:
@@ -165,12 +171,17 @@ def align_files(
         _refuse(address=address)
         done = _locally(job, files, listeners, shards=shards, resume=resume, workers=workers, line_by_line=line_by_line)
     _warn_of_unknown_words(job, done)
-    # Among bad lines the only other one may hold the names of columns, which have no links.
-    names = job.fields.source is not None and bad_lines.count > 0
-    if done.lines - names > bad_lines.count and not done.linked_lines:
-        logger.warning("%s", no_links_remark(done.lines - bad_lines.count))
+    pairs = done.lines - done.headings - bad_lines.count
+    if pairs > 0 and not done.linked_lines:
+        logger.warning("%s", no_links_remark(pairs))
     return AlignedFiles(
-        done.lines, bad_lines.count, done.long_sentences, missing.count, done.unknown_lines, done.linked_lines
+        done.lines,
+        bad_lines.count,
+        done.long_sentences,
+        missing.count,
+        done.unknown_lines,
+        done.linked_lines,
+        done.headings,
     )
 
 
@@ -186,7 +197,7 @@ def _terms(terms: str | Path | Iterable[tuple[str, str]], job: AlignJob) -> Iter
     """Terms in words as the text has them."""
     split = word_splitters(job.raw, *job.languages)
     if isinstance(terms, str | Path):
-        return read_terms(terms, split)
+        return read_terms(terms, split, job.languages)
     return [Term(split[0](source), split[1](target)) for source, target in terms]
 
 
@@ -208,7 +219,7 @@ class _BadLines:
 
     def __init__(self, listener: OnBadLine | None) -> None:
         self.count = 0
-        self._listener = listener or (lambda error: logger.warning("%s It gets no links.", error))
+        self._listener = listener or (lambda error: logger.warning("%s This pair gets no links.", error))
 
     def add(self, error: FormatError) -> None:
         self.count += 1

@@ -102,13 +102,13 @@ def align_documents(
     return parts
 
 
-def align_document_files(
-    source: str | Path, target: str | Path, *, output: str | Write, model: str | Path = "weft-mini", **options: Any
+def write_aligned_documents(
+    source: str, target: str, *, output: str | Write, model: str | Path = "weft-mini", **options: Any
 ) -> list[AlignedPart]:
-    """Align two files of text and write JSONL: what `weft align --documents` does.
+    """Align two texts and write JSONL: what `weft align --documents` does with the texts of two files.
 
     Args:
-        source: a file of plain text, which may be wrapped; or of subtitles, if its name ends in .srt or .vtt.
+        source: a text.
         target: its translation.
         output: the file to write, or a function that is given the output piece by piece.
         model: weft's own, a folder, or a name on the hub.
@@ -119,9 +119,8 @@ def align_document_files(
     """
     from weft.aligner import Aligner
 
-    texts = [_read(path, unwrap=not options.get("sentence_per_line")) for path in (source, target)]
     own = {name: options.pop(name) for name in _DOCUMENT_OPTIONS if name in options}
-    parts = align_documents(*texts, aligner=Aligner.from_pretrained(model, **options), **own)
+    parts = align_documents(source, target, aligner=Aligner.from_pretrained(model, **options), **own)
     lines = (f"{part.to_json()}\n".encode("utf-8", "backslashreplace") for part in parts)
     if callable(output):
         for line in lines:
@@ -136,7 +135,13 @@ def align_document_files(
 _DOCUMENT_OPTIONS = ("source_language", "target_language", "sentence_per_line", "scores")
 
 
-def _read(path: str | Path, *, unwrap: bool) -> str:
+def read_text(path: str | Path, *, unwrap: bool) -> str:
+    """Read a file of plain text, or of subtitles if its name ends in .srt or .vtt.
+
+    Args:
+        path: the file.
+        unwrap: whether lines that are wrapped at a width are joined to paragraphs.
+    """
     text = "\n".join(decode(line, path, number) for number, line in enumerate(read_lines(path), start=1))
     if are_subtitles(path):
         return without_times(text)

@@ -13,9 +13,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from weft.errors import FormatError, MissingExtraError, SettingError, WeftError
-from weft.text.fields import TRANSLATION, PairFields
+from weft.text.fields import PairFields
 from weft.text.files import Write, whole_file, writing
 from weft.text.pairs import PLAIN
+from weft.text.translations import TRANSLATION
 
 _ENDINGS = (".gz", ".xz", ".zst", ".txt", ".tsv", ".csv", ".jsonl", ".json", ".parquet")
 _PARQUET = ".parquet"

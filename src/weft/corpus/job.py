@@ -70,12 +70,16 @@ class Listeners:
 
 @dataclass(slots=True)
 class Totals:
-    """Lines that were written, sentences too long for the encoder at once, lines of unknown words, and with links."""
+    """Lines that were written, sentences too long for the encoder at once, lines of unknown words, and with links.
+
+    `headings` are lines that hold the names of columns.
+    """
 
     lines: int = 0
     long_sentences: int = 0
     unknown_lines: int = 0
     linked_lines: int = 0
+    headings: int = 0
 
     def add(self, chunk: AlignedChunk) -> None:
         """Count one more chunk."""
@@ -83,6 +87,7 @@ class Totals:
         self.long_sentences += chunk.long_sentences
         self.unknown_lines += chunk.unknown_lines
         self.linked_lines += chunk.linked_lines
+        self.headings += chunk.headings
 
 
 @dataclass(frozen=True)
@@ -222,7 +227,7 @@ class LoadedJob:
         unknown = sum(alignment.unknown > 0 for alignment in alignments)
         linked = sum(bool(alignment.links) for alignment in alignments)
         long = self._new_long_sentences()
-        return AlignedChunk(chunk.first, chunk.lines, output, long, unknown, linked, tuple(missing))
+        return AlignedChunk(chunk.first, chunk.lines, output, long, unknown, linked, tuple(missing), chunk.headings)
 
     def _new_long_sentences(self) -> int:
         """Those that were not reported yet; with chunks side by side they may be another chunk's, the sum is right."""

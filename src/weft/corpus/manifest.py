@@ -12,7 +12,7 @@ from weft.errors import FormatError, LineCountError
 from weft.text.files import checksum, write_whole
 from weft.text.json_objects import read_json_object
 from weft.text.lines import read_lines
-from weft.text.rows import read_rows
+from weft.text.rows import as_csv, read_rows
 
 MANIFEST = "manifest.json"
 
@@ -36,6 +36,7 @@ class Shard:
     long_sentences: int = 0
     unknown_lines: int = 0
     linked_lines: int = 0
+    headings: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +99,18 @@ def _shown(value: object) -> str:
     return "not set" if value is None else str(value)
 
 
-def survey(*paths: str) -> tuple[Input, ...]:
-    """Count and sum up the lines of files that belong together; damage is found here, before any work is done."""
-    inputs = tuple(_survey(read_rows(path) if len(paths) == 1 else read_lines(path)) for path in paths)
+def survey(*paths: str, csv: bool = False) -> tuple[Input, ...]:
+    """Count and sum up the lines of files that belong together; damage is found here, before any work is done.
+
+    Args:
+        paths: a file of pairs, or a file for each side.
+        csv: a file of pairs is CSV, whatever its name.
+    """
+    if len(paths) == 1:
+        readers = [read_rows(as_csv(paths[0]) if csv else paths[0])]
+    else:
+        readers = [read_lines(path) for path in paths]
+    inputs = tuple(map(_survey, readers))
     if len({input.lines for input in inputs}) > 1:
         raise LineCountError([(path, input.lines) for path, input in zip(paths, inputs, strict=True)], texts=True)
     return inputs

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Lock
 from typing import Any, cast
 
@@ -224,9 +225,7 @@ class _Aligning:
 
 def _renamed(error: FormatError, shown: Mapping[str | None, str | None]) -> FormatError:
     """The error with its file called what the user called it, not what a copy is called."""
-    place = ":".join(str(part) for part in (error.path, error.line, error.byte) if part is not None)
-    sentence = str(error).removeprefix(f"{place}: ")
-    return FormatError(shown.get(error.path) or error.path, error.line, sentence, byte=error.byte)
+    return error.renamed(shown.get(error.path) or error.path)
 
 
 def _row(message: _Message) -> Any:
@@ -246,13 +245,7 @@ def _cluster(address: str | None, workers: int | None) -> Iterator[None]:
     try:
         _knock(address)
         with _silent_stderr():
-            ray.init(
-                address or "local",
-                num_cpus=cores,
-                include_dashboard=None if address else False,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-            )
+            _init(address, cores)
     except Exception as error:  # a machine that is too busy to start Ray gets a plain one
         what = f"reach a Ray cluster at {address}" if address else "start Ray on this machine"
         raise WeftError(f"cannot {what}: {first_line(error)}") from error
@@ -267,6 +260,19 @@ def _cluster(address: str | None, workers: int | None) -> Iterator[None]:
             yield
     finally:
         ray.shutdown()
+
+
+def _init(address: str | None, cores: int | None) -> None:
+    silence = {"include_dashboard": None if address else False, "log_to_driver": False, "logging_level": logging.ERROR}
+    start = partial(ray.init, address or "local", num_cpus=cores, **silence)
+    try:
+        start()
+    except Exception:
+        if address:
+            raise
+        # Ray gives its own processes 30 seconds to start. On a busy machine, they may need a second chance.
+        ray.shutdown()
+        start()
 
 
 def _knock(address: str | None) -> None:

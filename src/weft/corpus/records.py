@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft.errors import FormatError
-from weft.text.fields import PairFields
+from weft.text.fields import HEADING, PairFields
 from weft.text.lines import FilePath, OnError, display_name
 from weft.text.links import LinkFormat, json_links, line_writer
 from weft.text.pairs import NOTHING, PLAIN, PairFormat, read_text_pairs, words_of
@@ -54,17 +54,22 @@ class Record(NamedTuple):
     extra: Mapping[str, Any] | None = None
 
 
+_HEADING = Record(NOTHING)
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """Records that follow each other and are encoded together; `first` is the first one's line number, from 1.
 
-    Where another process has already cut them into subwords (`tokenized`), only the number of `lines` is left of them.
+    Where another process has already cut them into subwords (`tokenized`), only the number of `lines` is left of them,
+    and how many of those are `headings`: they name the columns of a table.
     """
 
     first: int
     lines: int
     records: Sequence[Record] = ()
     tokenized: TokenizedPairs | None = None
+    headings: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,7 @@ class AlignedChunk:
     """What became of a chunk: the output's bytes, and how many sentences were too long for the encoder at once.
 
     `unknown_lines` says in how many lines the model cannot read more than a third of a side's words.
-    `linked_lines` says how many lines have a link.
+    `linked_lines` says how many lines have a link, `headings` how many name the columns of a table.
     `missing_terms` are those that a line's source has and its target has not, each with the line's number.
     """
 
@@ -83,6 +88,7 @@ class AlignedChunk:
     unknown_lines: int = 0
     linked_lines: int = 0
     missing_terms: tuple[tuple[int, str], ...] = ()
+    headings: int = 0
 
 
 def read_records(
@@ -108,10 +114,11 @@ def read_records(
     """
     texts = read_text_pairs(path, target, format=format, fields=fields, on_error=on_error)
     watch = SplitWatch(path)
-    for number, (sides, other_fields) in enumerate(texts, start=1):
+    for number, text in enumerate(texts, start=1):
+        sides, other_fields = text
         extra = other_fields if keep_extra else None
         if sides is None:
-            yield Record(NOTHING, extra=extra)
+            yield _HEADING if text is HEADING else Record(NOTHING, extra=extra)
             continue
         if segmenters is None:
             if not watch.done:
@@ -138,7 +145,7 @@ def cut_records(records: Iterable[Record], words: int) -> Iterator[Chunk]:
 
     first = 1
     for chunk in cut_into_chunks(records, words, attrgetter("pair")):
-        yield Chunk(first, len(chunk), chunk)
+        yield Chunk(first, len(chunk), chunk, headings=sum(record is _HEADING for record in chunk))
         first += len(chunk)
 
 

@@ -21,6 +21,7 @@ from weft.corpus.records import AlignedChunk, Chunk, cut_records
 from weft.corpus.workers import Workers
 from weft.errors import FormatError, SettingError, WeftError
 from weft.text.files import WholeFile, blocks, checksum, writing
+from weft.text.pairs import PairFormat
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +53,7 @@ def align_in_shards(
         WeftError: the folder of shards belongs to another run.
     """
     output = _only_files(files)
-    inputs = survey(*files.inputs)
+    inputs = survey(*files.inputs, csv=job.input_format is PairFormat.CSV)
     with load() as model:
         description = model.describe()
         log_remarks(description.remarks)
@@ -158,7 +159,8 @@ class ShardedRun:
         """What all shards have come to."""
         shards = self._manifest.finished.values()
         long, unknown = sum(shard.long_sentences for shard in shards), sum(shard.unknown_lines for shard in shards)
-        return Totals(self.lines, long, unknown, sum(shard.linked_lines for shard in shards))
+        linked, headings = sum(shard.linked_lines for shard in shards), sum(shard.headings for shard in shards)
+        return Totals(self.lines, long, unknown, linked, headings)
 
     def work(self, chunks: Iterable[Chunk], workers: LoadedJob | Workers) -> Iterator[AlignedChunk]:
         """Make the shards that are missing; yields each chunk once it is written."""
@@ -251,7 +253,7 @@ class _Range:
         self._lines = 0
         self._input = checksum()
         self._output = checksum()
-        self._long = self._unknown = self._linked = 0
+        self._long = self._unknown = self._linked = self._headings = 0
 
     def add_input(self, chunk: Chunk) -> None:
         self._lines += chunk.lines
@@ -264,13 +266,14 @@ class _Range:
         self._long += done.long_sentences
         self._unknown += done.unknown_lines
         self._linked += done.linked_lines
+        self._headings += done.headings
 
     def same_input(self, shard: Shard) -> bool:
         return (self._first, self._lines, self._input.hexdigest()) == (shard.first, shard.lines, shard.input)
 
     def shard(self) -> Shard:
         digests = (self._input.hexdigest(), self._output.hexdigest())
-        return Shard(self._first, self._lines, *digests, self._long, self._unknown, self._linked)
+        return Shard(self._first, self._lines, *digests, self._long, self._unknown, self._linked, self._headings)
 
 
 def _locked_folder(folder: Path) -> int:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 from weft.errors import FormatError
-from weft.text.fields import TableParser
+from weft.text.fields import NoPairError, PairFields, TableParser
+from weft.text.json_objects import is_json_object, parse_json_object, shorten
 from weft.text.lines import FilePath, decode, display_name
 from weft.text.pairs import PLAIN, split_words
-from weft.text.rows import is_csv, read_rows
+from weft.text.rows import is_csv, read_rows, with_lines
+from weft.text.translations import Languages, in_words, translations_of
 from weft.text.watches import warn_of_headings
 from weft.types import Alignment, Link, SentencePair, Words
+
+logger = logging.getLogger(__name__)
+
+_MOST_NAMED = 3
 
 Run = tuple[int, int]
 """Neighbouring words: the first, and the one after the last."""
@@ -43,47 +51,97 @@ class KeptTerms:
     missing: tuple[Term, ...]
 
 
-def read_terms(path: FilePath, split: tuple[Split, Split] = (split_words, split_words)) -> list[Term]:
+def read_terms(
+    path: FilePath, split: tuple[Split, Split] = (split_words, split_words), languages: Languages = (None, None)
+) -> list[Term]:
     """Read terms, one a line: a term, a tab and its translation. Blank lines and lines that begin with # are skipped.
 
-    If the file's name ends in .csv, the columns are separated by commas or semicolons, and cells may be quoted.
+    If the file's name ends in .csv, the columns are separated by commas or semicolons, and cells may be quoted. In TMX
+    and XLIFF files every unit is a term. Rows without a term or without a translation are skipped and logged.
 
     Args:
         path: the file.
         split: how source and target are split into words, as in the text; at blanks by default.
+        languages: the codes of source and target, which choose among the languages of a TMX file.
 
     Returns:
         The terms in the order of the file, each once.
 
     Raises:
-        FormatError: A line has no two columns with words in them.
+        FormatError: A line has no two columns.
     """
     terms: dict[Term, None] = {}
-    parse: TableParser | None = None
-    for number, line in enumerate(read_rows(path), start=1):
-        text = decode(line, path, number)
+    skipped = _Skipped(path)
+    read = _TermParser(path, languages)
+    for number, row in with_lines(read_rows(path)):
+        text = decode(row, path, number)
         if not text.strip() or text.startswith("#"):
             continue
-        # Tables with tabs are called .csv, too.
-        parse = parse or TableParser(PLAIN, csv=is_csv(path) and "\t" not in text)
-        source, target = columns = _columns(parse, text, path, number)
+        try:
+            source, target = columns = read(text)
+        except NoPairError as error:
+            skipped.add(number, str(error))
+            continue
+        except ValueError as error:
+            raise FormatError(display_name(path), number, str(error)) from error
         term = Term(split[0](source), split[1](target))
-        if not term.source or not term.target:
-            raise FormatError(display_name(path), number, "expected a term and its translation, found an empty column.")
-        if number == 1:
-            warn_of_headings(path, columns, "a term", "remove it: tail -n +2 skips the first line")
-        terms[term] = None
+        if term.source and term.target:
+            if number == 1:
+                warn_of_headings(path, columns, "a term", "remove it: tail -n +2 skips the first line")
+            terms[term] = None
+        elif term.source or term.target:
+            missing = "the translation of" if term.source else "the term for"
+            skipped.add(number, f"{missing} {shorten(source.strip() or target.strip())} is missing.")
+    skipped.finish()
     return list(terms)
 
 
-def _columns(parse: TableParser, text: str, path: FilePath, number: int) -> tuple[str, str]:
-    """The first two columns of a row."""
-    try:
-        sides = parse(text).sides
-    except ValueError as error:
-        raise FormatError(display_name(path), number, str(error)) from error
-    assert sides is not None, "no column is chosen by its name, so no row holds names"
-    return str(sides[0]), str(sides[1])
+class _TermParser:
+    """Parses rows of one file: the first two columns of a table, or a unit of TMX or XLIFF."""
+
+    def __init__(self, path: FilePath, languages: Languages) -> None:
+        self._csv = is_csv(path)
+        self._fields = PairFields(languages=languages)
+        self._table: TableParser | None = None
+
+    def __call__(self, text: str) -> tuple[str, str]:
+        """A term and its translation; a ValueError says what is wrong, a NoPairError that the row has only one."""
+        if text.startswith("{") and is_json_object(text):
+            self._check_languages(translations_of(parse_json_object(text)))
+            sides = self._fields.parse_jsonl(text).sides
+        else:
+            # Tables with tabs are called .csv, too.
+            self._table = self._table or TableParser(PLAIN, csv=self._csv and "\t" not in text)
+            sides = self._table(text).sides
+        source, target = (side if isinstance(side, str) else " ".join(side) for side in sides or ("", ""))
+        return source, target
+
+    def _check_languages(self, translations: dict[str, Any]) -> None:
+        if len(translations) > 2 and None in self._fields.languages:
+            raise ValueError(
+                f"found text in {in_words(translations)}; choose two of these languages with `raw`, `source_language` "
+                "and `target_language`."
+            )
+
+
+class _Skipped:
+    """Names the first rows that hold no term with a translation, and counts the others."""
+
+    def __init__(self, path: FilePath) -> None:
+        self._path = display_name(path)
+        self._count = 0
+
+    def add(self, number: int, reason: str) -> None:
+        """Take note of one."""
+        self._count += 1
+        if self._count <= _MOST_NAMED:
+            logger.warning("%s:%d: %s This row is skipped.", self._path, number, reason)
+
+    def finish(self) -> None:
+        """The file ends."""
+        if (more := self._count - _MOST_NAMED) > 0:
+            rows = "row without a term or a translation is" if more == 1 else "rows without a term or a translation are"
+            logger.warning("%s: %s more %s skipped.", self._path, f"{more:,}", rows)
 
 
 class TermIndex:

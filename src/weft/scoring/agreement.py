@@ -127,6 +127,11 @@ class Agreement:
         same_links = counts.first == counts.second == counts.both
         return not (same_links and counts.first_sure == counts.second_sure == counts.both_sure)
 
+    def differs_in_sureness(self, number: int) -> bool:
+        """Whether the annotators link the same words of a sentence, but not all of them as sure or as possible."""
+        counts = AgreementCounts(*self.counts[number].tolist())
+        return counts.first == counts.second == counts.both and self.differs(number)
+
     def __str__(self) -> str:
         lower, upper = self.interval
         kappa = "" if self.rates.kappa is None else f" kappa = {self.rates.kappa:.3f}"

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from weft.errors import SettingError
 from weft.text.json_objects import parse_json_object, shorten
+from weft.text.translations import Languages, chosen_pair, matching_language, no_text_in, translations_of
 from weft.types import Words
 
 Sides = tuple[str | Words, str | Words]
 
 _SIDES = ("source", "target")
-TRANSLATION = "translation"
+# Cells whose commas and semicolons do not separate anything.
+_QUOTED = re.compile(r'(?:(?<=[,;])|^)"(?:[^"]|"")*"(?=[,;]|$)')
 
 
 class NoPairError(ValueError):
@@ -37,6 +40,10 @@ class TextPair(NamedTuple):
     extra: dict[str, Any] = {}  # noqa: RUF012 - shared by all pairs without extras, and never written to
 
 
+HEADING = TextPair(None)
+"""Stands for the line of a table that names its columns, and for no other."""
+
+
 @dataclass(frozen=True, slots=True)
 class PairFields:
     """The names of the fields with the two sentences.
@@ -48,11 +55,13 @@ class PairFields:
         target: the field that holds the target sentence; None looks for `target`, or takes the second language.
         columns: the names of the columns of TSV or CSV, among them `source` and `target`; `-` is a column to pass over.
             Without names the first two columns are source and target.
+        languages: the codes of source and target, which choose the languages of a `translation` if no field is named.
     """
 
     source: str | None = None
     target: str | None = None
     columns: tuple[str, ...] = ()
+    languages: Languages = (None, None)
 
     @classmethod
     def of(
@@ -60,6 +69,7 @@ class PairFields:
         source_field: str | None = None,
         target_field: str | None = None,
         columns: str | Sequence[str] | None = None,
+        languages: Languages = (None, None),
     ) -> PairFields:
         """The names as users give them.
 
@@ -67,6 +77,7 @@ class PairFields:
             source_field: the field of JSONL with the source sentence.
             target_field: the field of JSONL with the target sentence.
             columns: the names of the columns of TSV or CSV, as a sequence or separated by commas.
+            languages: the codes of the source and the target language, as far as they are known.
 
         Raises:
             SettingError: only one field is named, or the columns lack a side.
@@ -77,7 +88,7 @@ class PairFields:
         if names and any(names.count(side) != 1 for side in _SIDES):
             given = ",".join(names)
             raise SettingError(f"`columns` must name source and target once each, as in id,source,target; got {given}.")
-        return cls(source_field, target_field, names)
+        return cls(source_field, target_field, names, languages)
 
     def named(self, cells: Sequence[str], columns: Sequence[str], separators: str) -> TextPair:
         """The sentences of one row of a table; a ValueError says what is wrong.
@@ -98,7 +109,10 @@ class PairFields:
         if not text.strip(" \t"):
             return TextPair(("", ""))
         record = parse_json_object(text)
-        source, target = self.names_in(record)
+        try:
+            source, target = self.names_in(record)
+        except ValueError as error:
+            raise NoPairError(str(error), record) from error
         extra = {name: value for name, value in record.items() if name not in (source, target)}
         if _is_alone(record):
             return TextPair(None, extra)
@@ -109,24 +123,17 @@ class PairFields:
 
     def names_in(self, record: dict[str, Any]) -> tuple[str, str]:
         """The names of the two fields of a record; a ValueError says why they cannot be known."""
-        translations = _translations(record)
+        translations = translations_of(record)
         if self.source is not None and self.target is not None:
-            return self.source, self.target
+            return _name_in(record, translations, self.source), _name_in(record, translations, self.target)
         if not translations or "source" in record or "target" in record:
             return _SIDES
-        if len(translations) != 2:
-            raise ValueError(
-                f'"{TRANSLATION}" contains the languages {", ".join(translations)}; choose two with `source_field` '
-                "and `target_field`."
-            )
-        source, target = translations
-        return source, target
+        return chosen_pair(translations, self.languages)
 
 
-def _translations(record: dict[str, Any]) -> dict[str, Any]:
-    """The sentences by language, as Hugging Face datasets have them."""
-    found = record.get(TRANSLATION)
-    return found if isinstance(found, dict) else {}
+def _name_in(record: dict[str, Any], translations: dict[str, Any], name: str) -> str:
+    """The name as the record has it: of languages, `it` is `it-IT` too."""
+    return name if name in record else matching_language(name, translations) or name
 
 
 def _is_alone(record: dict[str, Any]) -> bool:
@@ -137,10 +144,12 @@ def _is_alone(record: dict[str, Any]) -> bool:
 
 def sentence_field(record: dict[str, Any], name: str) -> Any:
     """What a record holds under the name of a side; a ValueError says what it holds instead."""
-    translations = _translations(record)
+    translations = translations_of(record)
     try:
         return translations[name] if name in translations and name not in record else nested_field(record, name)
     except KeyError:
+        if translations:
+            raise ValueError(no_text_in(name, translations)) from None
         found = shorten(", ".join(record))
         raise ValueError(
             f'expected "{name}", found the fields {found}. Choose two with `source_field` and `target_field`; a field '
@@ -176,7 +185,8 @@ def nested_field(record: dict[str, Any], name: str) -> Any:
 class TableParser:
     """Parses rows of TSV or CSV. If fields are named, the first row holds the names of the columns.
 
-    Cells of CSV are separated by commas, or by semicolons if the first row has more of them.
+    Where columns are named by their order, the first row is no pair if it holds the same names. Cells of CSV are
+    separated by commas, or by semicolons if the first row has more of them.
     """
 
     def __init__(self, fields: PairFields, *, csv: bool) -> None:
@@ -184,19 +194,24 @@ class TableParser:
         self._columns = fields.columns
         self._separator = "" if csv else "\t"
         self._csv = csv
+        self._at_first_row = True
 
     def __call__(self, text: str) -> TextPair:
         """The sentences of one row; a ValueError says what is wrong."""
         if not text.strip(" \t"):
             return TextPair(("", ""))
         if not self._separator:
-            self._separator = ";" if text.count(";") > text.count(",") else ","
+            between = _QUOTED.sub("", text)
+            self._separator = ";" if between.count(";") > between.count(",") else ","
         if not self._csv and "\t" not in text:
             raise ValueError("expected a tab between source and target, found none.")
         cells = self._cells(text)
+        is_first, self._at_first_row = self._at_first_row, False
         if self._fields.source is not None and not self._columns:
             self._columns = self._headings(cells)
-            return TextPair(None)
+            return HEADING
+        if is_first and _are_names(cells, self._columns):
+            return HEADING
         if not self._columns:
             if len(cells) < 2:
                 raise ValueError(f"expected 2 columns separated by {self._separators}, found {len(cells)}.")
@@ -222,9 +237,45 @@ class TableParser:
         names = [cell.strip() for cell in cells]
         for name in wanted:
             if names.count(name) != 1:
-                found = "several columns" if name in names else "no column"
-                raise SettingError(
-                    f"{found} of the table is called {name}; its first line has {', '.join(names)}. `source_field` and "
-                    "`target_field` name columns."
-                )
+                raise SettingError(_not_one_column(name, names, [self._fields.source, self._fields.target]))
+        if len(wanted) == 1:
+            raise SettingError(
+                f"`source_field` and `target_field` are both {self._fields.source}; choose two columns of the table: "
+                f"{', '.join(names)}."
+            )
         return tuple(wanted.get(name, name if name not in _SIDES else f"{name}_column") or "-" for name in names)
+
+
+def _are_names(cells: Sequence[str], columns: Sequence[str]) -> bool:
+    """Whether a row calls columns what the user calls them; the two with sentences may be called anything else."""
+    same = {
+        name: cell.strip().lower() == name.strip().lower()
+        for name, cell in zip(columns, cells, strict=False)
+        if name != "-"
+    }
+    others = [same[name] for name in same if name not in _SIDES]
+    return len(cells) >= len(columns) and (all(others) if others else bool(same) and all(same.values()))
+
+
+def _not_one_column(name: str, names: Sequence[str], wanted: Sequence[str | None]) -> str:
+    """What to say of a name that no column has, or several have."""
+    count, found = names.count(name), f"its first line has {', '.join(names)}."
+    if not count:
+        return (
+            f"no column of the table is called {name}; {found} Use `source_field` and `target_field` to choose columns "
+            "by name."
+        )
+    example = "id,source,target"
+    if count == len(wanted) and {name} == set(wanted):  # those two are meant
+        sides = iter(_SIDES)
+        columns = [next(sides) if column == name else _as_column(column) for column in names]
+        example = ",".join(columns) + ("; weft then skips that line" if {*columns} - {*_SIDES, "-"} else "")
+    return (
+        f"{count} columns of the table are called {name}; {found} Name all columns in their order with `columns` "
+        f"instead, as in {example}."
+    )
+
+
+def _as_column(name: str) -> str:
+    """A name as it can stand among others that are separated by commas."""
+    return "-" if "," in name or not name or name in _SIDES else name

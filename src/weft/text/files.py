@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from errno import ENOENT
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -54,6 +55,9 @@ class WholeFile:
         self._shown = os.fspath(path)
         self._path = os.path.realpath(path)
         self._temporary = f"{self._path}.{os.getpid()}.partial"
+        folder = os.path.dirname(self._shown) or os.path.dirname(self._path)
+        if not os.path.exists(folder):
+            raise FileNotFoundError(ENOENT, f"the folder {folder} does not exist", self._shown)
         with self._named():
             self._file = open(self._temporary, "wb")  # noqa: SIM115 - closed by keep or drop
 

@@ -137,7 +137,7 @@ class GoldFile:
     def _said(self, base: int, reason: str) -> int:
         if reason:
             self._why = f"{reason}, so words are counted from {base}. {self._remedy()}"
-            message = "%s: word numbers seem to start at %d, because %s. %s"
+            message = "%s: word indices seem to start at %d, because %s. %s"
             logger.warning(message, display_name(self._path), base, reason, self._remedy())
         return base
 
@@ -146,9 +146,8 @@ class GoldFile:
         if self._option:
             return f"Set `{self._option}` to 0 or 1 to override this."
         # JSONL says from where it counts: nothing has to be found out.
-        return (
-            f"If they start at 0, use what this writes: weft convert {display_name(self._path)} links.jsonl --to jsonl"
-        )
+        name = display_name(self._path)
+        return f"If they start at 0, convert the file and use the result: weft convert {name} links.jsonl --to jsonl"
 
     def __iter__(self) -> Iterator[GoldRow]:
         for row in self._rows:

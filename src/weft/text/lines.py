@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from errno import EACCES, EISDIR, ENOENT
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from os import R_OK, PathLike, access, fspath, stat, strerror
 from os.path import isdir, isfile
 from shutil import copyfileobj
@@ -30,7 +30,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 STDIN = "-"
-_BOM = b"\xef\xbb\xbf"
+_BOM = codecs.BOM_UTF8
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _NEVER_IN_UTF8 = (b"\xff", b"\xfe")
 _HALF = re.compile(rb"\xed[\xa0-\xbf]")  # a surrogate, as if it were a character
@@ -102,6 +102,17 @@ def read_lines(path: FilePath) -> Iterator[bytes]:
     return _lines(path)
 
 
+def first_lines(path: FilePath, most: int = 20) -> list[bytes]:
+    """The first lines that are not blank: enough to tell what a file holds."""
+    return list(islice(filter(bytes.strip, read_lines(path)), most))
+
+
+def read_whole_lines(path: FilePath) -> Iterator[bytes]:
+    """Stream the lines that `read_lines` finds, with their ends, and with a byte order mark before the first."""
+    check_readable(path)
+    return _lines(path, whole=True)
+
+
 def check_readable(path: FilePath) -> None:
     """Raise the OSError that opening the file would raise. A pipe is not opened: that would end its writer."""
     if fspath(path) == STDIN:
@@ -115,15 +126,17 @@ def check_readable(path: FilePath) -> None:
         raise PermissionError(EACCES, strerror(EACCES), fspath(path))
 
 
-def _lines(path: FilePath) -> Iterator[bytes]:
+def _lines(path: FilePath, *, whole: bool = False) -> Iterator[bytes]:
     number = 0
     try:
         with open_bytes(path) as file:
             for number, line in enumerate(_in_utf8(file), start=1):
                 if number == 1:
                     _check_is_text(line, path)
-                    line = line.removeprefix(_BOM)
-                yield line.removesuffix(b"\n").removesuffix(b"\r")
+                    if line == _BOM:
+                        return  # a file of nothing else has no lines
+                    line = line if whole else line.removeprefix(_BOM)
+                yield line if whole else line.removesuffix(b"\n").removesuffix(b"\r")
     except Exception as error:
         _explain_damage(error, path, number + 1)
         raise
@@ -138,19 +151,21 @@ def _in_utf8(file: BinaryIO) -> Iterable[bytes]:
     while _may_become_utf16(start) and (more := cast(io.BufferedReader, file).read1(_LOOKED_AT - len(start))):
         start += more
     file = io.BufferedReader(_Rejoined(start, file), 1 << 17)
-    if not _is_utf16(start):
+    if not is_utf16(start):
         return file
     # Half a character, as spreadsheets leave it where they cut a text, spoils its own line and no other.
-    text = io.TextIOWrapper(file, encoding="utf-16", errors="surrogatepass", newline="\n")
+    # The byte order mark stays, as that of UTF-8.
+    order = "utf-16-le" if start.startswith(codecs.BOM_UTF16_LE) else "utf-16-be"
+    text = io.TextIOWrapper(file, encoding=order, errors="surrogatepass", newline="\n")
     return (line.encode("utf-8", "surrogatepass") for line in text)
 
 
-def _is_utf16(start: bytes) -> bool:
-    """Whether a byte order mark is one, and not a line of UTF-8 that merely begins badly.
+def is_utf16(data: bytes) -> bool:
+    """Whether a file begins with a byte order mark of UTF-16, and is not UTF-8 that merely begins badly.
 
     Letters of Latin, blanks and line ends have a zero byte each in UTF-16. Text with few of those is no valid UTF-8.
     """
-    mark, rest = start[:2], start[2:]
+    mark, rest = data[:2], data[2:_LOOKED_AT]
     return mark in _UTF16 and (rest.count(0) * _OFTEN >= len(rest) or not _is_utf8(rest))
 
 
@@ -174,13 +189,14 @@ def _check_is_text(line: bytes, path: FilePath) -> None:
         raise FormatError(display_name(path), None, f"this is {kind}")
 
 
-def decode(line: bytes, path: FilePath, number: int) -> str:
+def decode(line: bytes, path: FilePath, number: int, begins: int | None = None) -> str:
     """Read one line as UTF-8.
 
     Args:
         line: its bytes.
         path: the file it comes from.
         number: its number in the file, from 1.
+        begins: at which line of the file it begins, if it is a row of several lines.
 
     Raises:
         FormatError: it is not UTF-8; the message names file, line and byte.
@@ -192,7 +208,26 @@ def decode(line: bytes, path: FilePath, number: int) -> str:
         message = f"expected UTF-8, found the byte {found}. Convert the file, as with iconv -f WINDOWS-1252 -t UTF-8."
         if _HALF.match(line, error.start):
             message = "found half of a character that UTF-16 writes in two parts. Remove it."
-        raise FormatError(display_name(path), number, message, byte=error.start + 1) from error
+        raise FormatError(display_name(path), number, message, byte=error.start + 1, begins=begins) from error
+
+
+def decode_text(data: bytes, path: FilePath) -> str:
+    """Read a whole file as UTF-8, or as UTF-16 if it begins with a byte order mark.
+
+    Raises:
+        FormatError: it is neither; the message names the place.
+    """
+    try:
+        # Half a character passes here, and is named with its line below.
+        data = data.decode("utf-16", "surrogatepass").encode("utf-8", "surrogatepass") if is_utf16(data) else data
+    except UnicodeDecodeError as error:
+        _explain_damage(error, path, None)
+    data = data.removeprefix(_BOM)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        number = data.count(b"\n", 0, error.start)
+        return decode(data.split(b"\n")[number], path, number + 1)
 
 
 def read_together(

@@ -6,20 +6,18 @@ splitting at them would shift every index after them.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
 from itertools import tee
 from typing import Any
 
 from weft.errors import FormatError, SettingError, chosen
-from weft.text.fields import NoPairError, PairFields, Sides, TableParser, TextPair
-from weft.text.json_objects import is_json_object, shorten
+from weft.text.fields import HEADING, NoPairError, PairFields, Sides, TableParser, TextPair
+from weft.text.json_objects import is_json_object
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_together
-from weft.text.rows import is_csv, read_rows
+from weft.text.rows import as_csv, is_csv, read_rows, with_lines
 from weft.text.watches import IdWatch, PairsWatch, warn_of_headings, watched
 from weft.types import SentencePair, Words
 
@@ -35,6 +33,10 @@ NOTHING = SentencePair((), ())
 _BARS = re.compile(r"\|\|\|(?<![^ \t]\|\|\|)(?![^ \t])")
 
 
+class EmptySideError(ValueError):
+    """A line is in order, but it lacks a sentence or its translation."""
+
+
 class PairFormat(StrEnum):
     """How sentence pairs are written; `auto` looks at the lines themselves."""
 
@@ -46,6 +48,10 @@ class PairFormat(StrEnum):
 
 
 _BY_NAME = "choose the columns by their names, with `source_field` and `target_field`; weft then skips the line"
+_BY_ORDER = (
+    "remove it (tail -n +2 skips the first line), or call another column in `columns` what that line calls it; weft "
+    "then skips the line"
+)
 _TABLES = (PairFormat.TSV, PairFormat.CSV)
 Split = Callable[[str], Words]
 
@@ -86,7 +92,8 @@ def read_pairs(
     return PairReader(format, fields, split).pairs(path, target, on_error=on_error)
 
 
-def _split(sides: Sides | None) -> SentencePair:
+def split_sides(sides: Sides | None) -> SentencePair:
+    """The words of both sides; `NOTHING` where there are none."""
     return SentencePair(words_of(sides[0]), words_of(sides[1])) if sides else NOTHING
 
 
@@ -102,7 +109,10 @@ def _segmented(
 
 def words_of(side: str | Words) -> Words:
     """The words of one side: split if it is text, as they are if somebody split it already."""
-    return side if isinstance(side, tuple) else split_words(side)
+    if isinstance(side, tuple):
+        return side
+    # JSON may hold line ends in a sentence.
+    return split_words(side.replace("\r\n", " ").replace("\n", " ") if "\n" in side else side)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,17 +135,17 @@ class PairReader:
         texts = (record.sides for record in records)
         if self.split is not None:
             return _segmented(texts, path, self.split, on_error)
-        return map(_split, watched(texts, path) if self.watch and not self.again else texts)
+        return map(split_sides, watched(texts, path) if self.watch and not self.again else texts)
 
     def heading(self, path: FilePath) -> int | None:
         """The number of the row that names the columns of a table, from 1; None if no row does."""
-        if self.fields.source is None:
+        if self.fields.source is None and not self.fields.columns:
             return None
         bad: list[FormatError] = []
         rows = read_text_pairs(path, format=self.format, fields=self.fields, on_error=bad.append, doubts=False)
         for number, row in enumerate(rows, start=1):
             if row.sides or number > len(bad):  # the first row that is not bad
-                return None if row.sides or row.extra else number
+                return number if row is HEADING else None
         return None
 
     def records(
@@ -144,7 +154,7 @@ class PairReader:
         """Stream the pairs, each with the other fields of its line."""
         found, again = tee(read_text_pairs(path, target, format=self.format, fields=self.fields, on_error=on_error))
         sides = (record.sides for record in found)
-        pairs = map(_split, sides) if self.split is None else _segmented(sides, path, self.split, on_error)
+        pairs = map(split_sides, sides) if self.split is None else _segmented(sides, path, self.split, on_error)
         return zip(pairs, (record.extra for record in again), strict=True)
 
 
@@ -186,36 +196,37 @@ def read_text_pairs(
         format = PairFormat.CSV if named_csv else PairFormat.TSV
     if fields.columns and format not in _TABLES:
         raise SettingError(f"`columns` are for TSV and CSV; the format is {format}.")
-    return _read_one_file(path, read_rows(path), _Parser(format, fields, named_csv=named_csv), on_error, doubts)
+    path = as_csv(path) if format is PairFormat.CSV else path
+    return _read_one_file(path, read_rows(path), PairParser(format, fields, named_csv=named_csv), on_error, doubts)
 
 
 def _read_one_file(
-    path: FilePath, lines: Iterator[bytes], parser: _Parser, on_error: OnError | None, doubts: bool
+    path: FilePath, rows: Iterator[bytes], parser: PairParser, on_error: OnError | None, doubts: bool
 ) -> Iterator[TextPair]:
     watch = IdWatch(path)
     watch.done = not doubts or bool(parser.fields.columns)
     parse = parser.parse
-    for number, line in enumerate(lines, start=1):
+    for number, (begins, row) in enumerate(with_lines(rows), start=1):
         pair = None
         try:
-            pair = parse(decode(line, path, number))
+            pair = parse(decode(row, path, number, begins))
             _check(pair.sides)
         except SettingError:
             raise
         except (FormatError, ValueError) as error:
-            _report(error, path, number, on_error)
+            _report(error, path, number, on_error, begins)
             extra = error.extra if isinstance(error, NoPairError) else pair.extra if pair else {}
             yield TextPair(None, extra)
         else:
             if number == 1 and doubts and parser.reads_table and pair.sides:
-                warn_of_headings(path, pair.sides, "a sentence pair", _BY_NAME)
+                warn_of_headings(path, pair.sides, "a sentence pair", _BY_ORDER if parser.fields.columns else _BY_NAME)
             if not watch.done and parser.reads_table and pair.sides:
                 watch.look(pair.sides[0])
             yield pair
     watch.finish()
 
 
-class _Parser:
+class PairParser:
     """Parses lines of one file; with the format `auto` it finds the format out as it goes."""
 
     def __init__(self, format: PairFormat, fields: PairFields, *, named_csv: bool = False) -> None:
@@ -233,6 +244,7 @@ class _Parser:
 
     @property
     def reads_table(self) -> bool:
+        """Whether lines are read as rows of TSV or CSV."""
         return self._format in _TABLES
 
     def parse(self, text: str) -> TextPair:
@@ -268,8 +280,13 @@ def _read_two_files(
             yield TextPair((source_text, target_text))
 
 
-def _report(error: FormatError | ValueError, path: FilePath, number: int, on_error: OnError | None) -> None:
-    located = error if isinstance(error, FormatError) else FormatError(display_name(path), number, str(error))
+def _report(
+    error: FormatError | ValueError, path: FilePath, number: int, on_error: OnError | None, begins: int | None = None
+) -> None:
+    located = error
+    if not isinstance(located, FormatError):
+        located = FormatError(display_name(path), number, str(error), begins=begins)
+        located.__cause__ = error  # by which those who are told can tell kinds of mistakes apart
     if on_error is None:
         raise located
     on_error(located)
@@ -281,11 +298,11 @@ def _check(sides: Sides | None) -> None:
     empty = [side.strip(" \t") == "" if isinstance(side, str) else not side for side in sides]
     if all(empty):
         is_list = isinstance(sides[0], tuple)
-        raise ValueError(
+        raise EmptySideError(
             "the record has no words." if is_list else "the line is blank; expected a sentence and its translation."
         )
     if any(empty):
-        raise ValueError(f"the {'source' if empty[0] else 'target'} side is empty.")
+        raise EmptySideError(f"the {'source' if empty[0] else 'target'} side is empty.")
 
 
 def _recognised(text: str) -> PairFormat | None:
@@ -315,34 +332,3 @@ def _parse_bars(text: str) -> TextPair:
     if not text.strip(" \t"):
         return TextPair(("", ""))
     raise ValueError(f"expected one ' ||| ' separator, found {len(sides) - 1}.")
-
-
-def format_pair(pair: SentencePair, format: PairFormat | str = PairFormat.BARS) -> str:
-    """Write one pair as a line without its end; raises ValueError if the format cannot hold the words."""
-    if format == PairFormat.JSONL:
-        return json.dumps({"source": pair.source, "target": pair.target}, ensure_ascii=False)
-    if pair == NOTHING:
-        return ""
-    separator = " ||| " if format == PairFormat.BARS else "\t"
-    line = separator.join((" ".join(pair.source), " ".join(pair.target)))
-    if "\n" in line or line.endswith("\r") or _reread(line, PairFormat(format)) != pair:
-        raise ValueError(f"the words of {shorten(line)} cannot be written as {format}; write jsonl instead.")
-    return line
-
-
-@cache
-def _plain_parser(format: PairFormat) -> _Parser:
-    return _Parser(format, PLAIN)
-
-
-def _reread(line: str, format: PairFormat) -> SentencePair:
-    return _split(_plain_parser(format).parse(line).sides)
-
-
-def format_pairs(pairs: Iterable[SentencePair], format: PairFormat | str = PairFormat.BARS) -> Iterator[str]:
-    """Write pairs as lines, each with its end."""
-    for number, pair in enumerate(pairs, start=1):
-        try:
-            yield format_pair(pair, format) + "\n"
-        except ValueError as error:
-            raise FormatError("output", number, str(error)) from error

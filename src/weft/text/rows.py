@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
+from os import fspath
 from typing import cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from weft.errors import FormatError
-from weft.text.lines import FilePath, display_name, read_lines
+from weft.text.lines import FilePath, NamedCopy, display_name, read_lines
+from weft.text.translations import TRANSLATION
 
 _CSV_NAME = re.compile(r"\.csv(\.(gz|xz|zst))?$", re.IGNORECASE)
+_UNITS_NAME = re.compile(r"\.(tmx|xlf|xliff|sdlxliff|mqxliff|mxliff)(\.(gz|xz|zst))?$", re.IGNORECASE)
 # A quotation mark that is never closed must not swallow the rest of a file.
 _MOST_LINES = 1000
 _DECLARED = re.compile(rb"<\?xml[^>]*?>|<(?:tmx|xliff)\b")
@@ -25,21 +28,42 @@ _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 # Elements of XLIFF and TMX that hold code or nothing. All others stand around words, also those of no standard: <b>.
 _CODES = frozenset({"bpt", "ept", "it", "ph", "ut", "x", "bx", "ex", "sc", "ec", "cp"})
 _ROOTS = ("tmx", "xliff")
+_UNITS = ("tu", "trans-unit", "unit")
+_TERM_ROOTS = ("martif", "tbx")
 # A quoted cell that ends, and one that does not; a quotation mark elsewhere (5" screen) is a plain character.
 _CLOSED = re.compile(rb'(^|[,;\t])"(?:[^"]|"")*"(?=[,;\t]|$)')
 _OPEN = re.compile(rb'(?:^|[,;\t])"(?:[^"]|"")*$')
 
 
+class CsvFile(NamedCopy):
+    """A file that is CSV whatever its name, because somebody said so."""
+
+
+def as_csv(path: FilePath) -> FilePath:
+    """The same file, known to be CSV, so that everybody who reads it finds the same rows."""
+    return path if is_csv(path) else CsvFile(display_name(path), fspath(path))
+
+
 def is_csv(path: FilePath) -> bool:
-    """Whether a file's name says that it is CSV."""
-    return bool(_CSV_NAME.search(display_name(path)))
+    """Whether a file's name says that it is CSV, or somebody said so."""
+    return isinstance(path, CsvFile) or bool(_CSV_NAME.search(display_name(path)))
+
+
+def is_named_for_pairs(path: FilePath) -> bool:
+    """Whether a file's name says that it holds sentence pairs: a table, a translation memory or XLIFF."""
+    return is_csv(path) or is_named_for_units(path)
+
+
+def is_named_for_units(path: FilePath) -> bool:
+    """Whether a file's name says that it holds units: a translation memory or XLIFF."""
+    return bool(_UNITS_NAME.search(display_name(path)))
 
 
 def read_rows(path: FilePath) -> Iterator[bytes]:
     """Stream the rows of a file of sentence pairs; a file that cannot be read is an error at once.
 
-    Units of TMX and XLIFF become JSON records with their texts, without codes, and their ids. In a file whose name ends
-    in .csv, a quoted cell may go on over several lines. All other files are read by `read_lines`.
+    Units of TMX and XLIFF become JSON records with their texts, without codes, and their ids. In a file that is CSV, by
+    its name or by `as_csv`, a quoted cell may go on over several lines. All other files are read by `read_lines`.
 
     Raises:
         FormatError: the file is XML, but not TMX or XLIFF that can be read.
@@ -78,57 +102,86 @@ def _is_open(parts: list[bytes]) -> bool:
     return bool(_OPEN.search(_CLOSED.sub(rb"\1", b" ".join(parts))))
 
 
+class _UnitRow(bytes):
+    """A unit of XML as a row, which knows at which line of its file it begins."""
+
+    begins: int
+
+
+def with_lines(rows: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Each row of `read_rows` with the number of the line at which it begins in the file, from 1."""
+    line = 1
+    for row in rows:
+        yield (row.begins if isinstance(row, _UnitRow) else line), row
+        line += 1 + row.count(b"\n")
+
+
 def _units(path: FilePath, lines: Iterator[bytes]) -> Iterator[bytes]:
     """The units of an XML file, each as a JSON record, while the file is being read."""
     parser: XMLPullParser[Element] = XMLPullParser(events=("start", "end"))
-    open_elements: list[Element] = []
-    languages = _Languages()
+    # Newer versions of expat put off what they have not read to its end; then units would seem to begin too late.
+    flush = getattr(parser, "flush", None) or (lambda: None)
+    reading = _Reading(display_name(path))
     try:
-        for line in lines:
-            if not open_elements:
+        for reading.line, line in enumerate(lines, start=1):
+            if not reading.open_elements:
                 line = _UTF16.sub(rb"\1", line)  # who converts a file to UTF-8 seldom changes what it says of itself
                 if b"<!ENTITY" in line:
-                    raise FormatError(display_name(path), None, "this XML declares entities, which weft does not read.")
+                    raise FormatError(reading.name, None, "this XML declares entities, which weft does not read.")
             parser.feed(line + b"\n")
-            yield from _records(path, parser, open_elements, languages)
+            flush()
+            yield from _records(parser, reading)
         parser.close()
-        yield from _records(path, parser, open_elements, languages)
+        yield from _records(parser, reading)
     except ParseError as error:
-        raise FormatError(display_name(path), error.position[0], f"this is not well-formed XML ({error}).") from error
+        raise FormatError(reading.name, error.position[0], f"this is not well-formed XML ({error}).") from error
 
 
-class _Languages:
-    """The source language that a translation memory names in its header."""
+class _Reading:
+    """Where a reader of XML is: the line, the elements around, and the source language that a header has named."""
 
-    def __init__(self) -> None:
-        self.source = ""
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.line = self.unit_begins = 0
+        self.open_elements: list[Element] = []
+        self.source_language = ""
 
-
-def _records(
-    path: FilePath, parser: XMLPullParser[Element], open_elements: list[Element], languages: _Languages
-) -> Iterator[bytes]:
-    for event, node in cast("Iterator[tuple[str, Element]]", parser.read_events()):
+    def begin(self, node: Element) -> None:
+        """An element begins."""
         name = _name(node)
+        if not self.open_elements and name not in _ROOTS:
+            raise FormatError(self.name, None, _other_xml(name))
+        if name == "header":
+            self.source_language = node.get("srclang", "").lower()
+        if name in _UNITS:
+            self.unit_begins = self.line
+        self.open_elements.append(node)
+
+    def row(self, record: dict[str, object]) -> bytes:
+        """A record of the unit that ends here."""
+        row = _UnitRow(json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace"))
+        row.begins = self.unit_begins
+        return row
+
+
+def _records(parser: XMLPullParser[Element], reading: _Reading) -> Iterator[bytes]:
+    for event, node in cast("Iterator[tuple[str, Element]]", parser.read_events()):
         if event == "start":
-            if not open_elements and name not in _ROOTS:
-                raise FormatError(
-                    display_name(path), None, f"this is XML with the root <{name}>; only TMX and XLIFF hold pairs."
-                )
-            if name == "header":
-                languages.source = node.get("srclang", "").lower()
-            open_elements.append(node)
+            reading.begin(node)
             continue
-        open_elements.pop()
+        reading.open_elements.pop()
+        name = _name(node)
         if name == "tu":
-            yield _json(_memory_unit(node, languages.source))
-        elif name in ("trans-unit", "unit") and _translatable([*open_elements, node]):
-            yield from map(_json, _xliff_pairs(node))
-        if name in ("tu", "trans-unit", "unit"):
-            open_elements[-1].remove(node)  # what is done needs no memory
+            yield reading.row(_memory_unit(node, reading.source_language))
+        elif name in _UNITS and _translatable([*reading.open_elements, node]):
+            yield from map(reading.row, _xliff_pairs(node))
+        if name in _UNITS:
+            reading.open_elements[-1].remove(node)  # what is done needs no memory
 
 
-def _json(record: dict[str, object]) -> bytes:
-    return json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace")
+def _other_xml(root: str) -> str:
+    hint = " Export the terms as a table, such as CSV." if root in _TERM_ROOTS else ""
+    return f"this is XML with the root <{root}>; weft can only read TMX and XLIFF.{hint}"
 
 
 def _name(node: Element) -> str:
@@ -150,9 +203,9 @@ def _memory_unit(unit: Element, source: str) -> dict[str, object]:
     source = unit.get("srclang", source).lower()
     ordered = sorted(texts, key=lambda code: code.lower() != source and code.lower().split("-")[0] != source)
     named = {"id": unit.get("tuid")} if unit.get("tuid") else {}
-    if len(texts) < 2:
-        return {**named, "source": next(iter(texts.values()), ""), "target": ""}
-    return {**named, "translation": {language: texts[language] for language in ordered}}
+    if not texts:
+        return {**named, "source": "", "target": ""}
+    return {**named, TRANSLATION: {language: texts[language] for language in ordered}}
 
 
 def _translatable(nodes: list[Element]) -> bool:

@@ -146,7 +146,7 @@ class SplitWatch:
             self.warned = True
             word = self._unsplit[0]
             logger.warning(
-                "%s: the text does not look split into words (%s). If it is not, add `raw`.",
+                "%s: the text does not seem to be split into words (%s). To split it, add `raw`.",
                 display_name(self._path),
                 word if len(word) <= _SHOWN else f"{word[:_SHOWN]}…",
             )

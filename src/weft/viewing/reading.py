@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, repeat
@@ -13,7 +14,16 @@ from weft.errors import FormatError
 from weft.models.languages import unknown_words_remark
 from weft.text.gold import GoldFile, check_range
 from weft.text.json_objects import parse_json_object
-from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_together, read_two_together
+from weft.text.lines import (
+    FilePath,
+    OnError,
+    decode,
+    display_name,
+    first_lines,
+    read_lines,
+    read_together,
+    read_two_together,
+)
 from weft.text.links import NumberedLinks, read_numbered_links
 from weft.text.pairs import NOTHING, PairReader, split_words
 from weft.text.rows import read_rows
@@ -21,6 +31,8 @@ from weft.types import Alignment, GoldAlignment, SentencePair
 from weft.viewing.comparison import Comparison, ViewedPair
 
 logger = logging.getLogger(__name__)
+
+_LINKS = re.compile(rb"\s*\d+[-p]\d+(:\S+)?(\s+\d+[-p]\d+(:\S+)?)*\s*")
 
 
 def read_comparison(
@@ -114,6 +126,12 @@ def holds_pairs(path: FilePath, reader: PairReader) -> bool:
             first = islice(plain.pairs(path, on_error=lambda error: None), number, number + 2)
             return any(pair != NOTHING for pair in first)
     return True
+
+
+def looks_like_links(path: FilePath) -> bool:
+    """Whether the first lines of a file are links, as in `0-0 1p2`, and not sentences."""
+    lines = first_lines(path)
+    return bool(lines) and all(map(_LINKS.fullmatch, lines))
 
 
 def with_model(comparison: Comparison, aligner: Aligner, name: str) -> Comparison:

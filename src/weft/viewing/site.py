@@ -75,7 +75,7 @@ def runtime_files(runtime: Path | None) -> list[Path]:
     raise WeftError(
         f"browsers need {_RUNTIME}, which does not come with weft. "
         f"Run 'npm install {_RUNTIME}' here, or name its folder with --runtime. docs/viewing.md says how to do it "
-        "without npm. A page of pairs that you have needs neither: weft view PAIRS -o page.html."
+        "without npm. To make a page from pairs that you already have, you need neither: weft view PAIRS -o page.html."
     )
 
 

@@ -99,3 +99,5 @@ def test_a_file_that_is_no_model(tmp_path):
     (tmp_path / "m").write_text("no")
     with pytest.raises(WeftError, match="this is not a SentencePiece model"):
         sentencepieces(tmp_path / "m")
+    with pytest.raises(FileNotFoundError):
+        sentencepieces(tmp_path / "none")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -67,11 +68,6 @@ PAIR = {"source": "ab", "target": "x"}
     [
         ("", "the line is blank; expected a JSON object."),
         ("[]", "expected a JSON object, found '[]'."),
-        (
-            PAIR,
-            'expected "spans" with a list of [start, end, label], found the fields '
-            "'source, target'. Name it with `spans_field`.",
-        ),
         (PAIR | {"spans": [3]}, "expected a span [start, end, label] or {\"start\": …}, found '3'."),
         (PAIR | {"spans": [[0, 3, "A"]]}, "the span '[0, 3, \"A\"]' does not lie within the 2 characters of its side."),
         (PAIR | {"spans": [[True, 1, "A"]]}, "does not lie within the 2 characters of its side."),
@@ -90,8 +86,26 @@ def test_bad_records(tmp_path, record, message):
     assert str(caught.value).endswith(message)
     errors = []
     good = PAIR | {"spans": []}
-    assert read(tmp_path, good, record, good, on_error=errors.append)[1] is BAD_RECORD
+    kept = read(tmp_path, good, record, good, on_error=errors.append)[1]
+    assert kept == replace(BAD_RECORD, record=record if isinstance(record, dict) else {})
     assert [error.line for error in errors] == [2]
+
+
+def test_a_record_without_spans_has_none_if_another_has_some(tmp_path):
+    one, two, three = read(tmp_path, PAIR | {"id": 1}, PAIR | {"spans": None}, PAIR | {"spans": [[0, 2, "A"]]})
+    assert (one.spans, two.spans, three.spans) == ((), (), (Span(0, 1, "A"),))
+    assert one.pair == three.pair
+    line = write_spans(one, [], labelled="source", unit="auto")
+    assert json.loads(line) == PAIR | {"id": 1, "target_spans": []}
+
+
+def test_a_file_without_any_spans_is_an_error(tmp_path):
+    with pytest.raises(FormatError) as caught:
+        read(tmp_path, PAIR | {"id": 1}, PAIR, on_error=lambda error: None)
+    assert str(caught.value).endswith(
+        'records:1: expected "spans" with a list of [start, end, label], which no line has; '
+        "this one has the fields 'source, target, id'. Name the field with `spans_field`."
+    )
 
 
 def test_characters_need_texts(tmp_path):
@@ -105,7 +119,7 @@ def test_fields_of_other_names(tmp_path):
     assert (found.pair, found.spans) == (SentencePair(("ab", "cd"), ("x",)), (Span(1, 2, "A"),))
     (found,) = read(tmp_path, {"translation": {"de": "ab cd", "en": "x"}, "spans": []})
     assert found.pair == SentencePair(("ab", "cd"), ("x",))
-    with pytest.raises(FormatError, match=r'expected "ner.spans" with a list .* found the fields .text, en.\.$'):
+    with pytest.raises(FormatError, match=r'expected "ner.spans" with a list .* has the fields .text, en.\.$'):
         read(
             tmp_path, {"text": {"de": "ab"}, "en": "x"}, fields=PairFields.of("text.de", "en"), spans_field="ner.spans"
         )

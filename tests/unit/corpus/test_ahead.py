@@ -100,7 +100,7 @@ def test_what_ends_reading_ends_the_run(tmp_path, text, tokenize):
     short.write_text("eins\n")
     damaged.write_bytes(gzip.compress("\n".join(LINES).encode())[:-20])
     cases = [
-        (text, str(short), WeftError, "must belong together"),
+        (text, str(short), WeftError, "must correspond"),
         (str(damaged), None, WeftError, "damaged"),
         (str(tmp_path / "missing"), None, FileNotFoundError, "missing"),
     ]
@@ -117,7 +117,7 @@ def test_an_error_that_comes_up_while_the_model_is_loaded_is_the_one_that_is_tol
     with ReadAhead(job, text, str(short)) as ahead:
         _wait_until_idle(ahead)
         chunks = ahead.chunks(GPU_PACE.chunk_words, job.tokenizer_ahead() if guessed else tokenize, lambda error: None)
-        with pytest.raises(WeftError, match="must belong together"):
+        with pytest.raises(WeftError, match="must correspond"):
             list(chunks)
 
 

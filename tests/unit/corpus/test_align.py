@@ -54,7 +54,7 @@ def test_the_bytes_are_those_of_the_command_line(weft, tmp_path, pairs, spread):
     )
     assert (tmp_path / "links").read_bytes() == (tmp_path / "expected").read_bytes()
     assert (done.lines, done.bad_lines, sum(progress)) == (1_000, 5, 1_000)
-    assert [f"weft: {error} It gets no links." for error in bad] == said.splitlines()[:-1]
+    assert [f"weft: {error} This pair gets no links." for error in bad] == said.splitlines()[:-1]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["expected", "links", "pairs"]
 
 
@@ -102,7 +102,7 @@ def test_bad_lines_are_logged_by_default_and_the_collector_is_left_as_it_was(tmp
     before = gc.get_threshold()
     library.align_files(pairs, output=tmp_path / "links")
     assert gc.get_threshold() == before
-    assert len([record for record in caplog.records if "It gets no links." in record.getMessage()]) == 5
+    assert len([record for record in caplog.records if "This pair gets no links." in record.getMessage()]) == 5
 
 
 def test_with_shards_the_total_is_known_and_what_an_earlier_run_has_done(tmp_path):
@@ -124,3 +124,8 @@ def test_with_shards_the_total_is_known_and_what_an_earlier_run_has_done(tmp_pat
     total, before = told[1]
     assert before > 0
     assert before + sum(rest) == total == 4_000
+
+
+def test_a_list_of_files_is_refused(tmp_path):
+    with pytest.raises(SettingError, match="give one file of pairs as `source`"):
+        library.align_files(["s1.tsv", "s2.tsv"], output=tmp_path / "links")

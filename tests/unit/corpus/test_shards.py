@@ -103,6 +103,12 @@ def test_differences_are_named():
     assert list(before.differences(Manifest(3, (Input(5, "a"),), before.identity))) == ["the input was 2 files, now 1"]
 
 
+def test_a_file_that_is_said_to_be_csv_is_surveyed_by_rows(tmp_path):
+    (tmp_path / "table").write_text('"a\nb",c\n')
+    assert survey(str(tmp_path / "table"))[0].lines == 2
+    assert survey(str(tmp_path / "table"), csv=True)[0].lines == 1
+
+
 def test_files_are_surveyed(tmp_path):
     for name, text in (("a", "x\ny\n"), ("b", "x\ny"), ("c", "x\r\nz\n"), ("d", "x\n")):
         (tmp_path / name).write_bytes(text.encode())

@@ -80,6 +80,52 @@ def test_reading(tmp_path):
         read_terms(file)
 
 
+def test_a_row_without_a_translation_is_skipped_and_reported(tmp_path, caplog):
+    rows = ["zwei,two", "drei,", ",,", ",four", *(f"wort{number}, " for number in range(5)), "neun,nine"]
+    (tmp_path / "terms.csv").write_text("\n".join(rows) + "\n")
+    assert read_terms(tmp_path / "terms.csv") == [Term(("zwei",), ("two",)), Term(("neun",), ("nine",))]
+    name = tmp_path / "terms.csv"
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{name}:2: the translation of 'drei' is missing. This row is skipped.",
+        f"{name}:4: the term for 'four' is missing. This row is skipped.",
+        f"{name}:5: the translation of 'wort0' is missing. This row is skipped.",
+        f"{name}: 4 more rows without a term or a translation are skipped.",
+    ]
+
+
+UNITS = """<tmx version="1.4"><header srclang="en"/><body>
+<tu><tuv xml:lang="de-DE"><seg>Amtsgericht</seg></tuv><tuv xml:lang="en"><seg>district court</seg></tuv></tu>
+<tu><tuv xml:lang="de-DE"><seg>allein</seg></tuv></tu>MORE
+</body></tmx>
+"""
+
+
+def test_units_of_a_translation_memory_are_terms(tmp_path, caplog):
+    path = tmp_path / "terms.tmx"
+    path.write_text(UNITS.replace("MORE", ""))
+    assert read_terms(path) == [Term(("district", "court"), ("Amtsgericht",))]
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{path}:3: found text in de-DE only, and no translation of it. This row is skipped."
+    ]
+    assert read_terms(path, languages=("de", "en")) == [Term(("Amtsgericht",), ("district", "court"))]
+
+
+def test_of_three_languages_two_are_chosen(tmp_path):
+    path = tmp_path / "terms.tmx"
+    third = "".join(f'<tuv xml:lang="{code}"><seg>{code}</seg></tuv>' for code in ("fr", "de", "en"))
+    path.write_text(UNITS.replace("MORE", f"<tu>{third}</tu>"))
+    message = "found text in en, fr and de; choose two of these languages with `raw`, `source_language` and `target_lan"
+    with pytest.raises(FormatError, match=message):
+        read_terms(path)
+    assert read_terms(path, languages=("fr", "de")) == [Term(("fr",), ("de",))]
+
+
+def test_other_files_of_terms_are_refused_with_a_way_out(tmp_path):
+    (tmp_path / "terms.tbx").write_text('<?xml version="1.0"?>\n<martif type="TBX"/>\n')
+    with pytest.raises(FormatError, match="Export the terms as a table, such as CSV"):
+        read_terms(tmp_path / "terms.tbx")
+
+
 def test_a_line_of_column_names_is_noticed(tmp_path, caplog):
     (tmp_path / "terms.tsv").write_text("Term\tTranslation\nHaus\thouse\n")
     assert len(read_terms(tmp_path / "terms.tsv")) == 2
@@ -110,7 +156,6 @@ def test_reading_tables(tmp_path, name, content):
     [
         ("Amt\n", r"terms\.csv:1: expected 2 columns separated by commas, found 1"),
         ('Amt,office\nAmt,"office\n', r"terms\.csv:2: this is not a row of CSV"),
-        ("Amt,office\nAmt,\n", r"terms\.csv:2: expected a term and its translation, found an empty column"),
     ],
 )
 def test_what_is_wrong_with_a_row_of_csv_is_said(tmp_path, content, message):

@@ -84,4 +84,5 @@ def test_disagreements_begin_with_the_worst():
     far = gold({(3, 3): "sure"})
     found = Agreement.of(count_agreement(same, other, PAIR) for other in (same, near, far))
     assert found.disagreements == [2, 1]
+    assert [found.differs_in_sureness(number) for number in range(3)] == [False, True, False]
     assert np.isclose(found.by_sentence[2].f1, 0)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.errors import FormatError, SettingError
-from weft.text.fields import PairFields, TextPair
+from weft.text.fields import HEADING, PairFields, TextPair
 from weft.text.pairs import PairReader, read_pairs, read_text_pairs, read_texts
 from weft.types import SentencePair
 
@@ -42,6 +42,11 @@ def test_sentences_are_found_under_any_name(write, record, fields):
     assert list(read_pairs(path, fields=PairFields.of(*fields))) == [GOOD]
 
 
+def test_semicolons_within_quotes_do_not_separate_cells(write):
+    path = write('"ja; ja; ja",yes\n', "pairs.csv")
+    assert list(read_pairs(path)) == [SentencePair(("ja;", "ja;", "ja"), ("yes",))]
+
+
 @pytest.mark.parametrize(
     ("record", "fields", "message"),
     [
@@ -59,7 +64,7 @@ def test_sentences_are_found_under_any_name(write, record, fields):
         ),
         ({"text": "a"}, ("text.de", "text.en"), 'expected "text.de"'),
         ({"source": None, "target": "b"}, (), 'expected "source" to be a sentence or a list of words, found'),
-        ({"translation": {"de": "a", "en": "b", "fr": "c"}}, (), "contains the languages de, en, fr; choose two"),
+        ({"translation": {"de": "a", "en": "b", "fr": "c"}}, (), "found text in de, en and fr; choose two of these"),
         ({"translation": "a"}, (), 'expected "source"'),
     ],
 )
@@ -185,6 +190,63 @@ def test_a_column_that_is_not_there_is_an_error_at_once(write):
     path = write("Deutsch,English\nja,yes\n", "t.csv")
     with pytest.raises(SettingError, match=r"no column of the table is called Englisch; .* has Deutsch, English"):
         list(read_pairs(path, fields=PairFields.of("Deutsch", "Englisch"), on_error=print))
+
+
+@pytest.mark.parametrize(
+    ("names", "fields", "message"),
+    [
+        ("ID,Text,Text,Status", ("Text", "Text"), "2 columns of the table are called Text; its first line has ID, "
+         "Text, Text, Status. Name all columns in their order with `columns` instead, as in ID,source,target,Status; "
+         "weft then skips that line."),
+        ("Text,Text,", ("Text", "Text"), "2 columns of the table are called Text; its first line has Text, Text, . "
+         "Name all columns in their order with `columns` instead, as in source,target,-."),
+        ("a,b,a", ("a", "b"), "2 columns of the table are called a; its first line has a, b, a. Name all columns in "
+         "their order with `columns` instead, as in id,source,target."),
+        ("a,b", ("a", "a"), "`source_field` and `target_field` are both a; choose two columns of the table: a, b."),
+    ],
+)  # fmt: skip
+def test_names_that_several_columns_have_are_answered_with_advice_that_works(write, names, fields, message):
+    path = write(f"{names}\n1,ja,yes,ok\n", "t.csv")
+    with pytest.raises(SettingError) as raised:
+        list(read_pairs(path, fields=PairFields.of(*fields)))
+    assert str(raised.value) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("ID,Text,Text,Status\n1,ja,yes,ok\n", "ID,source,target,Status"),
+        ("Nr ;Original;Übersetzung;Prüfer\n1;ja;yes;KH\n", "nr,source,target,-"),
+        ("source,target\nja,yes\n", "source,target"),
+    ],
+)
+def test_a_first_line_with_the_names_that_were_given_is_no_pair(write, caplog, text, columns):
+    caplog.set_level(logging.WARNING, "weft")
+    path, fields = write(text, "t.csv"), PairFields.of(columns=columns)
+    heading, pair = read_text_pairs(path, fields=fields)
+    assert heading is HEADING
+    assert pair.sides == ("ja", "yes")
+    assert PairReader(fields=fields).heading(path) == 1
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"), [("1,nr,nr\nnr,ja,yes\n", "nr,source,target"), ("ja,yes\nsource,target\n", "source,target")]
+)
+def test_other_lines_with_such_words_are_pairs(write, text, columns):
+    path, fields = write(text, "t.csv"), PairFields.of(columns=columns)
+    assert len([pair for pair in read_text_pairs(path, fields=fields) if pair.sides]) == 2
+    assert PairReader(fields=fields).heading(path) is None
+
+
+def test_a_first_line_with_other_names_is_doubted_with_advice_that_works(write, caplog):
+    caplog.set_level(logging.WARNING, "weft")
+    list(read_pairs(write("ID,Text,Text\n1,ja,yes\n", "t.csv"), fields=PairFields.of(columns="-,source,target")))
+    [record] = caplog.records
+    assert record.getMessage().endswith(
+        "If it is one, remove it (tail -n +2 skips the first line), or call another column in `columns` what that line "
+        "calls it; weft then skips the line."
+    )
 
 
 def test_a_record_without_a_pair_keeps_its_other_fields(write):

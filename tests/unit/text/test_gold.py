@@ -60,8 +60,9 @@ def test_a_decision_is_told_with_its_reason(gold, caplog):
     GoldFile(gold("0-0\n"))
     GoldFile(gold("1-1\n"), base=1)
     first, unnamed, second = (record.getMessage() for record in caplog.records)
-    assert "word numbers seem to start at 1, because there is no index 0 in 2 links. Set `gold_base`" in first
-    assert unnamed.endswith(f"If they start at 0, use what this writes: weft convert {path} links.jsonl --to jsonl")
+    assert "word indices seem to start at 1, because there is no index 0 in 2 links. Set `gold_base`" in first
+    advice = "If they start at 0, convert the file and use the result:"
+    assert unnamed.endswith(f"{advice} weft convert {path} links.jsonl --to jsonl")
     assert "on line 2 the index 3 equals the sentence's length" in second
 
 

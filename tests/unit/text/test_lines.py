@@ -11,7 +11,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from weft.errors import FormatError, LineCountError
-from weft.text.lines import decode, display_name, read_lines, read_together, rereadable, zstandard
+from weft.text.lines import (
+    decode,
+    decode_text,
+    display_name,
+    read_lines,
+    read_together,
+    read_whole_lines,
+    rereadable,
+    zstandard,
+)
 
 
 def compress_zstandard(data: bytes) -> bytes:
@@ -68,6 +77,15 @@ def test_only_newlines_end_lines(tmp_path):
 def test_one_bom_at_the_start_is_dropped(tmp_path):
     bom = b"\xef\xbb\xbf"
     assert lines_of(tmp_path, bom + b"a\n" + bom + b"b\n") == [b"a", bom + b"b"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
+def test_whole_lines_are_the_file(tmp_path, encoding):
+    text = "\ufeffa b\r\nc\r\r\n\nd"
+    (tmp_path / "file").write_bytes(text.encode(encoding))
+    assert b"".join(read_whole_lines(tmp_path / "file")) == text.encode()
+    assert len(list(read_whole_lines(tmp_path / "file"))) == len(list(read_lines(tmp_path / "file")))
+    assert lines_of(tmp_path, "\ufeff".encode(encoding)) == []
 
 
 def test_the_last_line_needs_no_end(tmp_path):
@@ -173,6 +191,27 @@ def test_utf16_that_ends_within_a_character_is_an_error(tmp_path):
 def test_a_first_byte_of_utf16_alone_is_a_bad_line(tmp_path):
     assert lines_of(tmp_path, b"\xff\n") == [b"\xff"]
     assert lines_of(tmp_path, b"\xfe") == [b"\xfe"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])
+def test_a_whole_text_is_read_in_the_same_encodings_as_lines(encoding):
+    text = "Mädchen\r\n今天 𝄞"
+    data = (("\ufeff" if encoding == "utf-16-be" else "") + text).encode(encoding)
+    assert decode_text(data, "a") == text
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"gut\nM\xe4dchen\n", "^a:2:2: expected UTF-8, found the byte e4"),
+        (b"\xff\xfegut\n", "^a:1:1: expected UTF-8, found the byte ff"),
+        ("gut\nbesser".encode("utf-16")[:-1], "^a: this UTF-16 text is damaged or cut short"),
+        ("\ufeffgut\n".encode("utf-16-le") + b"\x3d\xd8\n\0", "^a:2:1: found half of a character"),
+    ],
+)
+def test_a_whole_text_in_no_encoding_names_its_place(data, message):
+    with pytest.raises(FormatError, match=message):
+        decode_text(data, "a")
 
 
 def test_files_of_different_length_are_named_with_their_counts():

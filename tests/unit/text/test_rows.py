@@ -5,7 +5,8 @@ import json
 import pytest
 
 from weft.errors import FormatError
-from weft.text.rows import read_rows
+from weft.text.lines import display_name
+from weft.text.rows import as_csv, is_csv, read_rows, with_lines
 
 TMX = """<?xml version="1.0" encoding="UTF-16"?>
 <!DOCTYPE tmx SYSTEM "tmx14.dtd">
@@ -53,6 +54,16 @@ def test_a_quoted_cell_goes_on_in_the_next_line(tmp_path):
     assert rows == [b"ID,de,en", b'1,"Erste Zeile.\nZweite ""Zeile"".","First line.\nSecond line."', b"2,ja,yes"]
 
 
+def test_what_is_said_to_be_csv_is_csv_whatever_its_name(tmp_path):
+    path = tmp_path / "table"
+    path.write_text('1,"a\nb"\n')
+    table = as_csv(path)
+    assert (is_csv(path), is_csv(table), display_name(table)) == (False, True, str(path))
+    assert list(read_rows(table)) == [b'1,"a\nb"']
+    assert display_name(as_csv("-")) == "stdin"
+    assert as_csv("a.csv") == "a.csv"
+
+
 def test_a_quotation_mark_inside_a_cell_opens_nothing(tmp_path):
     assert _rows(tmp_path, "a.csv", '5" Rohr,5" pipe\n7" Rohr,7 inch pipe\nja,yes\n') == [
         b'5" Rohr,5" pipe',
@@ -69,7 +80,7 @@ def test_units_of_tmx_hold_texts_by_language_without_codes_the_source_language_f
     first, second = _records(tmp_path, TMX)
     assert first == {"id": "7", "translation": {"EN-US": "Press Start.", "de-DE": "Drücken Sie Start."}}
     assert list(first["translation"]) == ["EN-US", "de-DE"]
-    assert second == {"source": "Alone", "target": ""}
+    assert second == {"translation": {"en": "Alone"}}
 
 
 def test_tmx_may_be_in_the_utf16_that_it_declares(tmp_path):
@@ -106,3 +117,20 @@ def test_units_of_xliff_are_pairs_and_so_are_their_segments(tmp_path):
 def test_other_xml_is_refused_with_a_reason(tmp_path, content, message):
     with pytest.raises(FormatError, match=message):
         _rows(tmp_path, "file.tmx", content)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "lines"),
+    [
+        ("a.tsv", "a\tb\n\nc\td\n", [1, 2, 3]),
+        ("a.csv", 'a,b\r\n"c\r\nd",e\r\nf,g\r\n', [1, 2, 4]),
+        ("a.csv", '"a,b\nc,d\n', [1, 2]),
+        ("a.tmx", TMX, [4, 7]),
+        ("a.xlf", XLIFF, [2, 5, 5]),
+        ("a.xlf", XLIFF_2, [2, 2]),
+        ("a.xlf", XLIFF.replace('<trans-unit id="a">', '<trans-unit\n  id="a"\n>'), [4, 7, 7]),
+    ],
+)
+def test_rows_know_at_which_line_they_begin(tmp_path, name, content, lines):
+    (tmp_path / name).write_bytes(content.encode())
+    assert [line for line, _ in with_lines(read_rows(tmp_path / name))] == lines

@@ -30,8 +30,8 @@ def test_text_that_is_not_split_is_noticed_once(caplog, pairs):
             watch.look(pair)
     watch.finish()
     [record] = caplog.records
-    assert "pairs.txt: the text does not look split into words" in record.getMessage()
-    assert record.getMessage().endswith("If it is not, add `raw`.")
+    assert "pairs.txt: the text does not seem to be split into words" in record.getMessage()
+    assert record.getMessage().endswith("To split it, add `raw`.")
 
 
 @pytest.mark.parametrize(

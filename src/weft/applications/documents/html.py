@@ -23,6 +23,7 @@ from weft.applications.documents.trees import (
 )
 from weft.applications.markup import LINKS, Element, Markup
 from weft.errors import FormatError
+from weft.text.lines import decode_text, is_utf16
 
 # Elements that stand among words; all others are blocks.
 _AROUND = frozenset(
@@ -138,8 +139,8 @@ class HtmlDocument:
     """A page, or a part of one; what stands in attributes comes behind all other segments."""
 
     def __init__(self, data: bytes, name: str, languages: Languages, *, xml: bool = False) -> None:
-        if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-            data = data.decode("utf-16", "replace").encode("utf-8")
+        if not xml and is_utf16(data):  # XML says itself what it is in, and is written in that
+            data = decode_text(data, name).encode("utf-8")
         data = data.removeprefix(b"\xef\xbb\xbf")
         self._whole = xml or _WHOLE_PAGE.search(data[:100_000]) is not None
         self._xml = xml

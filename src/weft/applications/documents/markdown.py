@@ -11,6 +11,7 @@ from weft.applications.arranging import Part, Piece, Tag
 from weft.applications.documents.inline import DocumentSegment, Languages, TextBuilder, trimmed
 from weft.applications.markup import Element, Markup
 from weft.errors import FormatError, MissingExtraError
+from weft.text.lines import decode_text
 
 # More than that takes minutes to read.
 _LARGEST = 20_000_000
@@ -39,10 +40,7 @@ class MarkdownDocument:
     def __init__(self, data: bytes, name: str, languages: Languages) -> None:
         if len(data) > _LARGEST:
             raise FormatError(name, None, f"the text has more than {_LARGEST:,} bytes; split it.")
-        try:
-            self._text = data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise FormatError(name, None, "expected UTF-8.", byte=error.start + 1) from error
+        self._text = decode_text(data, name)
         self._parser = _parser()
         self._lines = self._text.replace("\r\n", "\n").split("\n")
         self._new: dict[_Place, str] = {}

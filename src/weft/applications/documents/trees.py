@@ -13,6 +13,7 @@ from weft.applications.documents.inline import TextBuilder, trimmed
 from weft.applications.markup import MARKS, NOT_XML, Element, Markup, MarkupBuilder, place_mark
 from weft.errors import FormatError, MissingExtraError, first_line
 
+_SEVERAL_BYTES = ("UTF-16", "UTF-32", "UCS")
 # Where lxml says an error is; weft says it in its own way.
 _POSITION = re.compile(r", line \d+(, column \d+)?.*$")
 
@@ -55,7 +56,8 @@ def xml_bytes(tree: Any) -> bytes:
     written: bytes = lxml_etree().tostring(
         tree, xml_declaration=True, encoding=encoding, standalone=tree.docinfo.standalone or None
     )
-    return written + b"\n"
+    # The last line has an end too, unless one byte of it would be half a character.
+    return written if encoding.upper().startswith(_SEVERAL_BYTES) else written + b"\n"
 
 
 class Role(Enum):

@@ -15,6 +15,7 @@ from weft.applications.arranging import Part, Piece, Tag
 from weft.applications.documents.inline import DocumentSegment, Languages, TextBuilder, trimmed
 from weft.applications.markup import Element, Markup
 from weft.errors import FormatError
+from weft.text.lines import decode_text
 
 _ATTRIBUTES = r"\s*(?:\|[^\\|]*)?"
 _MARKER = re.compile(
@@ -56,10 +57,7 @@ class UsfmDocument:
     """A book of the Bible. Footnotes come behind all other segments, since a translation may leave them out."""
 
     def __init__(self, data: bytes, name: str, languages: Languages) -> None:
-        try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise FormatError(name, None, "expected UTF-8.", byte=error.start + 1) from error
+        text = decode_text(data, name)
         self._newline = "\r\n" if "\r\n" in text else "\n"
         self._text = text.replace("\r\n", "\n")
         if not _MARKER.search(self._text):

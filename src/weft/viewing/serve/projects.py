@@ -170,14 +170,19 @@ def _about(name: str, project: Project) -> dict[str, Any]:
     return {
         "name": name,
         "title": project.name,
-        "pairs": len(project.pairs),
+        "pairs": _pairs(project),
         "annotators": _annotators(project),
         "confirmed": len(project.confirmed),
     }
 
 
+def _pairs(project: Project) -> int:
+    """How many lines hold a pair."""
+    return sum(entry.pair != NOTHING for entry in project.pairs)
+
+
 def _annotators(project: Project) -> list[dict[str, Any]]:
-    total = sum(entry.pair != NOTHING for entry in project.pairs)
+    total = _pairs(project)
     return [{"name": name, **progress(said, total)} for name, said in sorted(project.annotations.items())]
 
 

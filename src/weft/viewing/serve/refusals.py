@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 
 from weft.errors import WeftError
 from weft.viewing.serve.queue import FairQueue, FullError, LateError
-from weft.viewing.serve.requests import Problem
+from weft.viewing.serve.requests import Problem, Strict
 from weft.viewing.serve.wording import sentence_for
 
 logger = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ def explain_errors(app: FastAPI, queue: FairQueue) -> None:
         if first["type"] == "json_invalid":
             return problem(400, "the body is not JSON.")
         parts = [part for part in first["loc"] if isinstance(part, int)] if "pairs" in first["loc"] else []
-        return problem(422, sentence_for(error.errors()), pair=parts[0] if parts else None)
+        return problem(422, sentence_for(error.errors(), _fields()), pair=parts[0] if parts else None)
 
     @app.exception_handler(WeftError)
     async def refused(request: Request, error: WeftError) -> Response:
@@ -84,3 +84,8 @@ def problem(status: int, sentence: str, *, retry: bool = False, pair: int | None
     # Escaped, because a client's own text may hold what UTF-8 cannot.
     body = json.dumps(content).encode()
     return Response(body, status, {"Retry-After": "1"} if retry else None, "application/json")
+
+
+def _fields() -> set[str]:
+    """The names of all fields that requests have."""
+    return {name for kind in Strict.__subclasses__() for name in kind.model_fields}

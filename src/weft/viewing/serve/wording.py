@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 # Where a field was sent, and how pydantic tells the kinds apart that one field may have; nobody asked.
@@ -22,11 +23,12 @@ _SHOWN = 60  # characters of a wrong value
 Found = Mapping[str, Any]
 
 
-def sentence_for(errors: Sequence[Found]) -> str:
+def sentence_for(errors: Sequence[Found], fields: Collection[str] = ()) -> str:
     """Say what is wrong with a request.
 
     Args:
         errors: what pydantic found, at least one. A field that may hold several kinds of value has one for each.
+        fields: names of fields, one of which may have been meant by a name that does not exist.
     """
     place, found = _most_telling(errors)
     first = found[0]
@@ -36,9 +38,16 @@ def sentence_for(errors: Sequence[Found]) -> str:
     if first["type"] == "missing":
         return f"`{place}` is missing." if place else "the request has no body; send a JSON object."
     if first["type"] == "extra_forbidden":
-        return f"there is no field `{place}`."
+        return f"there is no field `{place}`.{_nearest_field(place, fields)}"
     named = f"`{place}`" if place else "the body"
     return f"{named} must {_demand(found)}, got {_shown(first.get('input'))}."
+
+
+def _nearest_field(place: str, fields: Collection[str]) -> str:
+    """A name is misspelt, or written as JavaScript writes it; one that other requests have is neither."""
+    name = place.rpartition(".")[2]
+    near = [] if name in fields else get_close_matches(name.lower(), fields, n=1, cutoff=0.8)
+    return f" Did you mean `{near[0]}`?" if near else ""
 
 
 def _most_telling(errors: Sequence[Found]) -> tuple[str, list[Found]]:

@@ -45,6 +45,31 @@ def test_links_of_segments_may_come_from_a_file(tmp_path):
     assert written == b"<p><b>x</b> y</p><p>z</p>"
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.md", "# Mädchen\r\n\r\n*gut*\r\n"),
+        ("a.usfm", "\\id GEN\r\n\\v 1 Mädchen \\nd gut\\nd*\r\n"),
+        ("a.html", "<p>Mädchen</p><p><b>gut</b></p>"),
+        ("a.xhtml", '<?xml version="1.0" encoding="UTF-16"?>\n<html><body><p>Mädchen</p></body></html>'),
+        ("a.xlf", '<?xml version="1.0" encoding="UTF-16"?>\n<xliff version="1.2"><file><body><trans-unit id="1">'
+         "<source>Mädchen</source></trans-unit></body></file></xliff>"),
+    ],
+)  # fmt: skip
+def test_utf16_is_read_as_utf8_would_be(tmp_path, name, text, encoding):
+    (tmp_path / name).write_bytes(text.replace("UTF-16", "UTF-8").encode())
+    expected = read_document(tmp_path / name)
+    (tmp_path / name).write_bytes(("\ufeff" + text).encode(encoding))
+    document = read_document(tmp_path / name)
+    assert [segment.text for segment in document.segments] == [segment.text for segment in expected.segments]
+    assert "Mädchen" in document.segments[0].text
+    if "UTF-16" in text:  # XML stays in the encoding that it names
+        assert "Mädchen" in document.written().decode("utf-16")
+    else:
+        assert document.written() == expected.written()
+
+
 def test_a_translation_of_another_length_is_named(tmp_path):
     (tmp_path / "page.html").write_text("<p>a</p><p>c</p>")
     with pytest.raises(FormatError, match=r"p\.html: the document has 2 segments, but the translation has 1\."):

@@ -44,6 +44,7 @@ def test_a_project_is_made_of_a_file_and_keeps_its_lines(client, project):
     assert "pairs.txt:2" in seen["sentences"][1]["problem"]
     listed = client.get("/api/projects").json()
     assert (listed["can_create"], [each["name"] for each in listed["projects"]]) == (True, ["Märchen"])
+    assert [each["pairs"] for each in listed["projects"]] == [2]
     again = client.post("/api/projects", json={"name": "märchen", "files": [file(TEXT)]}).json()
     assert again["name"] == "märchen 2"
 
@@ -73,7 +74,8 @@ def test_the_last_writer_does_not_win_silently(client, project):
     ("number", "links", "more", "sentence"),
     [
         (0, [[5, 0]], {}, "the link 5-0 is out of range: source and target have 2 and 2 words, counted from 0."),
-        (1, [[0, 0]], {}, "the link 0-0 is out of range: source and target have 0 and 0 words, counted from 0."),
+        (1, [[0, 0]], {}, "number 1 is not a pair: pairs.txt:2: the line is blank; expected a sentence and its "
+         "translation."),
         (3, [], {}, "there is no pair 3; the pairs of this project are numbered from 0 to 2."),
         (-1, [], {}, "there is no pair -1; the pairs of this project are numbered from 0 to 2."),
         ("first", [], {}, '`number` must be a whole number, got "first".'),
@@ -89,6 +91,10 @@ def test_the_last_writer_does_not_win_silently(client, project):
 def test_refusals_are_sentences(client, project, number, links, more, sentence):
     answer = say(client, project, number, *links, **more)
     assert (answer.status_code, answer.json()["detail"]) == (422, sentence)
+
+
+def test_a_line_that_is_not_a_pair_may_have_a_comment(client, project):
+    assert say(client, project, 1, state="open", comment="What stood here?").status_code == 200
 
 
 def test_the_longest_name_that_the_description_allows_can_be_used(client, project):

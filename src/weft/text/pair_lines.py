@@ -1,0 +1,45 @@
+"""Sentence pairs as lines that are written: bars, TSV, CSV and JSONL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from weft.errors import FormatError
+from weft.text.cells import csv_row
+from weft.text.json_objects import shorten
+from weft.text.pairs import NOTHING, PLAIN, PairFormat, PairParser, split_sides
+from weft.types import SentencePair
+
+
+def format_pair(pair: SentencePair, format: PairFormat | str = PairFormat.BARS) -> str:
+    """Write one pair as a line without its end; raises ValueError if the format cannot hold the words."""
+    if format == PairFormat.JSONL:
+        return json.dumps({"source": pair.source, "target": pair.target}, ensure_ascii=False)
+    if pair == NOTHING:
+        return ""
+    sides = (" ".join(pair.source), " ".join(pair.target))
+    separator = " ||| " if format == PairFormat.BARS else "\t"
+    line = csv_row(sides)[:-1] if format == PairFormat.CSV else separator.join(sides)
+    if "\n" in line or line.endswith("\r") or _reread(line, PairFormat(format)) != pair:
+        raise ValueError(f"the words of {shorten(line)} cannot be written as {format}; write jsonl instead.")
+    return line
+
+
+@cache
+def _plain_parser(format: PairFormat) -> PairParser:
+    return PairParser(format, PLAIN)
+
+
+def _reread(line: str, format: PairFormat) -> SentencePair:
+    return split_sides(_plain_parser(format).parse(line).sides)
+
+
+def format_pairs(pairs: Iterable[SentencePair], format: PairFormat | str = PairFormat.BARS) -> Iterator[str]:
+    """Write pairs as lines, each with its end."""
+    for number, pair in enumerate(pairs, start=1):
+        try:
+            yield format_pair(pair, format) + "\n"
+        except ValueError as error:
+            raise FormatError("output", number, str(error)) from error

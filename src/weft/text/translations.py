@@ -1,0 +1,87 @@
+"""Texts by language, as translation memories and Hugging Face datasets have them, and which two of them are a pair."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+TRANSLATION = "translation"
+# Two letters, and perhaps a country: what other people put in place of codes (german, deu) cannot be compared with de.
+_CODE = re.compile(r"[a-z]{2}(?:-\w+)*")
+
+Languages = tuple[str | None, str | None]
+
+
+def translations_of(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The sentences of a record by language; none if it holds them in another way."""
+    found = record.get(TRANSLATION)
+    return found if isinstance(found, dict) else {}
+
+
+def matching_language(name: str, languages: Collection[str]) -> str | None:
+    """The one of these languages that a name means: `it` is `it-IT` too; None if it means none of them.
+
+    Raises:
+        ValueError: it may mean several.
+    """
+    if name in languages:
+        return name
+    codes = {code: _plain(code) for code in languages}
+    wanted = _plain(name)
+    found = [code for code, plain in codes.items() if plain == wanted]
+    found = found or [code for code, plain in codes.items() if plain.split("-")[0] == wanted]
+    found = found or [code for code, plain in codes.items() if plain == wanted.split("-")[0]]
+    if len(found) > 1:
+        raise ValueError(f"{name} may be {' or '.join(found)}; use one of these codes.")
+    return found[0] if found else None
+
+
+def chosen_pair(translations: Mapping[str, Any], languages: Languages) -> tuple[str, str]:
+    """Which text is the source and which the target.
+
+    Args:
+        translations: the texts by language.
+        languages: the codes of source and target as far as they are known. Without them, the first language of two is
+            the source.
+
+    Raises:
+        ValueError: a language is missing, or there are several to choose from.
+    """
+    found = [_chosen(code, translations) if code else None for code in languages]
+    source, target = found
+    rest = [code for code in translations if code not in found]
+    if source is None and target is None and len(rest) == 2:
+        return rest[0], rest[1]
+    if source is not None and target is not None:
+        return source, target
+    if len(rest) == 1 and (source or target):
+        return source or rest[0], target or rest[0]
+    if len(translations) == 1:
+        raise ValueError(f"found text in {next(iter(translations))} only, and no translation of it.")
+    raise ValueError(
+        f"found text in {in_words(translations)}; choose two of these languages with `source_field` and `target_field`."
+    )
+
+
+def _chosen(code: str, translations: Mapping[str, Any]) -> str | None:
+    """The language with this code; None if the texts are not known by codes that can be compared with it."""
+    found = matching_language(code, translations)
+    if found is None and all(_CODE.fullmatch(_plain(name)) for name in (code, *translations)):
+        raise ValueError(no_text_in(code, translations))
+    return found
+
+
+def no_text_in(language: str, translations: Iterable[str]) -> str:
+    """What to say of a record that lacks a language."""
+    return f"there is no text in {language} here, only in {in_words(translations)}."
+
+
+def in_words(names: Iterable[str]) -> str:
+    """Names as a sentence lists them: a, b and c."""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _plain(code: str) -> str:
+    return code.strip().lower().replace("_", "-")

@@ -1,0 +1,91 @@
+"""Which texts of a translation memory, or of a record with texts by language, are the pair."""
+
+import pytest
+
+from weft.errors import FormatError
+from weft.text.fields import PairFields
+from weft.text.pairs import read_text_pairs
+from weft.text.translations import chosen_pair, matching_language
+
+UNITS = """<tmx version="1.4"><header srclang="it-IT"/><body>
+<tu tuid="1"><tuv xml:lang="it-IT"><seg>sì</seg></tuv><tuv xml:lang="de-DE"><seg>ja</seg></tuv></tu>
+<tu tuid="2"><tuv xml:lang="it-IT"><seg>no</seg></tuv><tuv xml:lang="de-DE"><seg>nein</seg></tuv>
+<tuv xml:lang="en-GB"><seg>no!</seg></tuv><tuv xml:lang="en-US"><seg>nope</seg></tuv></tu>
+<tu tuid="3"><tuv xml:lang="it-IT"><seg>solo</seg></tuv></tu>
+</body></tmx>
+"""
+
+
+@pytest.fixture
+def read(tmp_path):
+    """What is read from the units above with some choice of languages: sides, ids, and what is said of bad units."""
+    path = tmp_path / "memory.tmx"
+    path.write_text(UNITS)
+
+    def read(*fields, languages=(None, None)):
+        bad: list[FormatError] = []
+        chosen = PairFields.of(*fields, languages=languages)
+        found = list(read_text_pairs(path, fields=chosen, on_error=bad.append))
+        assert [pair.extra["id"] for pair in found] == ["1", "2", "3"]
+        return [pair.sides for pair in found], [str(error).rpartition(": ")[2] for error in bad]
+
+    return read
+
+
+@pytest.mark.parametrize("fields", [("it", "de"), ("IT_it", "de-DE"), ("it-IT", "de")])
+def test_the_language_alone_is_enough_where_one_country_has_it(read, fields):
+    sides, bad = read(*fields)
+    assert sides == [("sì", "ja"), ("no", "nein"), None]
+    assert bad == [f"there is no text in {fields[1]} here, only in it-IT."]
+
+
+def test_languages_choose_as_fields_do(read):
+    assert read(languages=("it", "de"))[0] == [("sì", "ja"), ("no", "nein"), None]
+    assert read(languages=("de", "it"))[0] == [("ja", "sì"), ("nein", "no"), None]
+
+
+def test_a_field_counts_more_than_a_language(read):
+    assert read("it", "de", languages=("de", "it"))[0] == [("sì", "ja"), ("no", "nein"), None]
+
+
+def test_a_unit_without_the_language_says_which_it_has(read):
+    sides, bad = read("it", "en-GB")
+    assert sides == [None, ("no", "no!"), None]
+    assert bad == ["there is no text in en-GB here, only in it-IT and de-DE.", "there is no text in en-GB here, only "
+                   "in it-IT."]  # fmt: skip
+    assert read(languages=("it", "fr"))[1][1] == "there is no text in fr here, only in it-IT, de-DE, en-GB and en-US."
+
+
+def test_a_language_of_two_countries_is_not_guessed(read):
+    assert read("it", "en")[1][1] == "en may be en-GB or en-US; use one of these codes."
+
+
+def test_without_a_choice_a_unit_needs_two_languages(read):
+    sides, bad = read()
+    assert sides == [("sì", "ja"), None, None]
+    assert bad == [
+        "found text in it-IT, de-DE, en-GB and en-US; choose two of these languages with `source_field` and "
+        "`target_field`.",
+        "found text in it-IT only, and no translation of it.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("languages", "codes", "pair"),
+    [
+        (["de", "en"], (None, None), ("de", "en")),
+        (["de", "en"], ("en", None), ("en", "de")),
+        (["de", "en"], (None, "de"), ("en", "de")),
+        (["de", "en", "fr"], ("fr", "en_US"), ("fr", "en")),
+        # Names that are no codes, and codes of another kind, cannot be compared: their order counts.
+        (["german", "english"], ("de", "en"), ("german", "english")),
+        (["de", "en"], ("deu", "eng"), ("de", "en")),
+    ],
+)
+def test_codes_choose_source_and_target(languages, codes, pair):
+    assert chosen_pair(dict.fromkeys(languages, "text"), codes) == pair
+
+
+def test_the_very_name_comes_first():
+    assert matching_language("en", ["en-US", "en", "en-GB"]) == "en"
+    assert matching_language("fr", ["en", "de"]) is None
