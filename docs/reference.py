@@ -26,7 +26,8 @@ SECTIONS = {
     },
     "Values": {"types": "SentencePair Link Alignment GoldAlignment"},
     "Files": {
-        "text.pairs": "read_pairs format_pairs",
+        "text.pairs": "read_pairs",
+        "text.pair_lines": "format_pairs",
         "text.links": "read_links format_links",
         "text.gold": "read_gold",
     },
