@@ -14,6 +14,7 @@ import contextlib
 import random
 import tempfile
 import time
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from weft.training.batches import ALIGNED, MASKED_TOGETHER, RowMaker
 from weft.training.config import CorpusConfig, TrainingConfig
 from weft.training.defaults import settled
 from weft.training.loop import TrainingRun
+from weft.training.steps import ahead
 
 WORDS = 5000
 
@@ -88,8 +90,8 @@ def plain(run: TrainingRun, steps: range, precision: str) -> float:
 
 def training(run: TrainingRun, steps: range) -> float:
     """Tokens a second of the real loop, its batches prepared by worker processes."""
-    loader = torch.utils.data.DataLoader(run.steps, batch_size=None, sampler=steps, num_workers=run.config.workers)
-    waiting = iter(loader)
+    loader = ahead(run.steps, steps.start, workers=run.config.workers, pinned=run.accelerator.device.type == "cuda")
+    waiting = islice(loader, len(steps))
     first = next(waiting)  # the workers' start is no part of the speed
     tokens, start = 0, synchronised()
     for pieces in [first]:

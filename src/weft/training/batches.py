@@ -80,7 +80,7 @@ class Batch:
         return Batch(self.pairs, {name: part.mapped(change) for name, part in self.parts.items()})
 
     def pin_memory(self) -> Batch:
-        """Called by torch's loader, so that copies to a GPU need not wait; what lies on one already stays as it is."""
+        """The same batch where copies to a GPU need not wait; what lies on one already stays as it is."""
         return self.mapped(lambda tensor: tensor.pin_memory() if tensor.device.type == "cpu" else tensor)
 
 

@@ -35,7 +35,7 @@ from weft.training.pace import Pace, duration
 from weft.training.packed import PackedCorpus
 from weft.training.packing import Packing, pack, packing_key
 from weft.training.start import load_start
-from weft.training.steps import HeldOut, Steps, ahead, compiles, lost_workers_named, material_of, tokens_at_once
+from weft.training.steps import HeldOut, Steps, ahead, compiles, material_of, tokens_at_once
 from weft.tuning import DevSet
 
 Say = Callable[[str], None]
@@ -162,8 +162,7 @@ class TrainingRun:
         self.losses.train()
         if self._compiles:
             self._warm_up()
-        with lost_workers_named():
-            self._train()
+        self._train()
         if not self._is_judged:
             with self.kept.in_place():
                 self._save()

@@ -6,20 +6,22 @@ takes its share: a resumed run, or one on more processes, learns from exactly th
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from itertools import islice
+from multiprocessing import parent_process
 from types import TracebackType
 from zlib import crc32
 
 import numpy as np
 import torch
-from torch.utils.data import DataLoader, Dataset
 
 from weft.arrays import IntArray
 from weft.errors import SettingError, WeftError
@@ -40,10 +42,14 @@ _ENDLESS = 1 << 40
 # Fewer than a pair has on average, so that enough are drawn to fill a step.
 _TOKENS_A_PAIR = 24
 _AHEAD = 3
+_STEPS_A_WORKER = 2
+_SECONDS_TO_END = 2
 _MOST_SIDES = 8
 # Text may take so much of the room that a GPU has left.
 _TEXT_ON_DEVICE = 0.25
 _TOKENS_ON_GPU, _TOKENS_ON_CPU = 8192, 512
+
+Make = Callable[[int], list[Batch]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +114,7 @@ def material_of(material: Material, device: torch.device, *, joint: bool, proces
     return replace(material, sentences=sentences, tokens=step_sizes(config) if fixed else None)
 
 
-class _Sampled(Dataset[list[Batch]]):
+class _Sampled:
     """Batches of pairs, with what their objectives look at."""
 
     def __init__(self, material: Material, *, process: int, processes: int) -> None:
@@ -238,59 +244,62 @@ def ahead(steps: Steps, first: int, *, workers: int, pinned: bool) -> Iterator[l
         workers: how many processes; 0 makes each step when it is wanted.
         pinned: whether they go to a GPU.
     """
-    if steps.is_flat and workers:
-        yield from _by_a_thread(steps, first)
+    numbers = range(first, len(steps))
+    if workers and steps.is_flat:
+        yield from _made_by(ThreadPoolExecutor(1, thread_name_prefix="batches"), steps.__getitem__, numbers, _AHEAD)
         return
-    loader: DataLoader[list[Batch]] = DataLoader(
-        steps,
-        batch_size=None,
-        sampler=range(first, len(steps)),
-        num_workers=workers,
-        pin_memory=pinned,
-        worker_init_fn=_leave_ends_to_the_main_process,
-    )
-    try:
-        yield from loader
-    except (ConnectionError, EOFError, FileNotFoundError) as error:  # it died while a batch was being fetched from it
-        raise _lost_worker() from error
+    made = _by_processes(steps, numbers, workers) if workers else map(steps.__getitem__, numbers)
+    for batches in made:
+        yield [batch.pin_memory() for batch in batches] if pinned else batches
 
 
-def _by_a_thread(steps: Steps, first: int) -> Iterator[list[Batch]]:
-    numbers = iter(range(first, len(steps)))
-    thread = ThreadPoolExecutor(1, thread_name_prefix="batches")
+def _made_by(executor: Executor, make: Make, numbers: range, at_once: int) -> Iterator[list[Batch]]:
+    """Steps in order, so many of them being made or waiting."""
+    wanted = iter(numbers)
     try:
-        waiting = deque(thread.submit(steps.__getitem__, number) for number in islice(numbers, _AHEAD))
+        waiting = deque(executor.submit(make, number) for number in islice(wanted, at_once))
         while waiting:
             yield waiting.popleft().result()
-            waiting.extend(thread.submit(steps.__getitem__, number) for number in islice(numbers, 1))
+            waiting.extend(executor.submit(make, number) for number in islice(wanted, 1))
     finally:
-        thread.shutdown(wait=False, cancel_futures=True)
+        executor.shutdown(cancel_futures=True)
 
 
-@contextmanager
-def lost_workers_named() -> Iterator[None]:
-    """A process that prepares batches and is killed is a sentence; torch raises wherever the main one is just then."""
+def _by_processes(steps: Steps, numbers: range, workers: int) -> Iterator[list[Batch]]:
+    # Not torch's loader: it tells of a lost worker wherever the main process happens to be, even where nobody listens.
+    pool = ProcessPoolExecutor(workers, initializer=_begin_worker, initargs=(steps,))
     try:
-        yield
-    except RuntimeError as error:
-        if "DataLoader worker" not in str(error):
-            raise
-        raise _lost_worker() from error
+        yield from _made_by(pool, _make_step, numbers, _STEPS_A_WORKER * workers)
+    except BrokenProcessPool as error:
+        raise WeftError(
+            "a process that prepares batches was killed, perhaps because memory ran out; continue with `resume`, or "
+            "set `workers` to 0 to do without such processes."
+        ) from error
 
 
-def _lost_worker() -> WeftError:
-    return WeftError(
-        "a process that prepares batches was killed, perhaps because memory ran out; continue with `resume`, or "
-        "set `workers` to 0 to do without such processes."
-    )
+_of_this_worker: list[Steps] = []
 
 
-def _leave_ends_to_the_main_process(worker: int) -> None:
-    """Being told to stop is for the main process, which ends those that prepare batches in order."""
-    for name in ("SIGTERM", "SIGHUP", "SIGINT"):
+def _begin_worker(steps: Steps) -> None:
+    """Set up a process that prepares batches: how and when it ends is up to the main process."""
+    _of_this_worker.append(steps)
+    torch.set_num_threads(1)
+    for name in ("SIGHUP", "SIGINT"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
+    if hasattr(signal, "SIGALRM"):
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        # Told to stop together with the main process, it lets that one speak first.
+        signal.signal(signal.SIGTERM, lambda number, frame: signal.alarm(_SECONDS_TO_END))
+    threading.Thread(target=_end_with_the_main_process, daemon=True).start()
     sys.excepthook = _say_unless_nobody_listens
+
+
+def _end_with_the_main_process() -> None:
+    main = parent_process()
+    if main is not None:
+        main.join()
+        os._exit(1)
 
 
 def _say_unless_nobody_listens(
@@ -299,3 +308,7 @@ def _say_unless_nobody_listens(
     """A main process that ends while it fetches a batch breaks the connection; only other faults are worth saying."""
     if not issubclass(kind, (ConnectionError, EOFError)):
         sys.__excepthook__(kind, error, traceback)
+
+
+def _make_step(number: int) -> list[Batch]:
+    return _of_this_worker[0][number]
