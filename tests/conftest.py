@@ -48,6 +48,10 @@ SLOW = (
     "unit/encoding/test_encoder.py::test_onnx_gives",
     "unit/encoding/test_encoder.py::test_long_sentences",
     "unit/encoding/test_bert.py::test_a_model_that_the_hub_gave",
+    *(
+        f"unit/encoding/test_native.py::test_{name}"
+        for name in ("a_model_that", "every_kernel", "leaving_idle", "links_of", "other_graphs")
+    ),
     *(f"unit/test_aligner.py::test_{name}" for name in ("an_onnx_folder", "the_onnx_folder", "a_damaged_onnx")),
 )
 # Of the tests of commands these are quick: the commands load no model.

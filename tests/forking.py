@@ -41,7 +41,7 @@ _SECONDS = 300.0
 _LIGHT = (
     *("fastapi", "lxml.html", "onnxruntime", "scipy.optimize", "uvicorn"),
     *("weft.applications.documents", "weft.applications.labels", "weft.applications.phrases"),
-    *("weft.corpus.align", "weft.corpus.shards", "weft.encoding.onnx", "weft.tuning"),
+    *("weft.corpus.align", "weft.corpus.shards", "weft.encoding.native.encoder", "weft.encoding.onnx", "weft.tuning"),
     *("weft.viewing.reading", "weft.viewing.serve.run", "weft.viewing.serve.server"),
 )
 

@@ -31,21 +31,24 @@ export class Aligner {
     const words = [wordsOf(source, raw, sourceLanguage), wordsOf(target, raw, targetLanguage)];
     const settings = updated(this.settings, changes);
     const result = { source: words[0], target: words[1], links: [], score: 0, unknown: 0 };
-    if (words.some((side) => !side.length)) return result;
-    const sides = words.map((side) => this.encoder.tokenizer.split(side));
+    // Blank words, as lists of tokens have them, are not there for the encoder; the others keep their numbers.
+    const places = words.map((side) => [...side.keys()].filter((place) => /\P{White_Space}/u.test(side[place])));
+    if (places.some((side) => !side.length)) return result;
+    const sides = places.map((there, side) => this.encoder.tokenizer.split(there.map((place) => words[side][place])));
     const states = await this.encoder.encode(sides[0].ids, sides[1].ids);
     const compared = [
       { states: states.source, owners: sides[0].owners },
       { states: states.target, owners: sides[1].owners },
     ];
     const found = linksOf(compared, states.width, settings);
-    const nWords = words[0].length + words[1].length;
+    const nWords = places[0].length + places[1].length;
     const unknown = sides.map((side) => this.#unknownWords(side));
-    const share = Math.max(...unknown.map((count, side) => count / words[side].length));
+    const share = Math.max(...unknown.map((count, side) => count / places[side].length));
     const doubted = share > MOST_UNKNOWN;
     const known = doubted ? 1 - share : 1;
-    const links = doubted ? lowered(found.links, known) : found.links;
-    const score = pairScore(links, nWords, found.support && known * found.support);
+    const likely = doubted ? lowered(found.links, known) : found.links;
+    const score = pairScore(likely, nWords, found.support && known * found.support);
+    const links = likely.map(([source, target, value]) => [places[0][source], places[1][target], value]);
     return { ...result, links, score, unknown: doubted ? unknown[0] + unknown[1] : 0 };
   }
 

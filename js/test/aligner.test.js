@@ -27,6 +27,14 @@ test("an empty side has no links; words are separated by blanks and tabs alone",
   assert.deepEqual((await aligner.align("a\u00a0b\tc  d", "x")).source, ["a\u00a0b", "c", "d"]);
 });
 
+test("blank words have no links, and count nowhere", async () => {
+  const plain = await aligner.align(["das", "ist", "gut"], ["that", "is", "good"]);
+  const blanks = await aligner.align(["das", "", " ", "ist", "gut"], ["\n", "that", "is", "good", "\u00a0"]);
+  assert.deepEqual(blanks.links.map(([i, j]) => [i, j]), [[0, 1], [3, 2], [4, 3]]);
+  assert.deepEqual([blanks.score, blanks.unknown], [plain.score, 0]);
+  assert.deepEqual((await aligner.align(["", " "], ["that"])).links, []);
+});
+
 test("sentences of any length are read", async () => {
   const words = Array.from({ length: 90 }, () => ["das", "ist", "gut"]).flat();
   const { links } = await aligner.align(words, words);

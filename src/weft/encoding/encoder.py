@@ -204,6 +204,6 @@ class TransformerEncoder(ProcessBound):
     def _empty(self, subwords: int) -> ChunkStates:
         """An uninitialised float array of shape (subwords, width) on the device."""
 
-    @abstractmethod
     def _forward(self, batch: Batch) -> RowStates:
-        """Hidden states of shape (rows, length, width)."""
+        """Hidden states of shape (rows, length, width). An encoder that needs no padding overrides `_run` instead."""
+        raise NotImplementedError

@@ -59,7 +59,8 @@ def find_stretches(
         long[pair] = True
         for number, ends in zip(numbers, found, strict=True):
             own = words[starts[number] : starts[number + 1]]
-            begin = starts[number] + np.append(np.searchsorted(own, ends), len(own))
+            # Each place once: blank words, which have no subwords, can look like a sentence.
+            begin = starts[number] + np.unique(np.append(np.searchsorted(own, ends), len(own)))
             cuts[number] = _cut_further(begin, words, window)
             soft[number] = len(cuts[number]) > 2 * len(begin)
     return Stretches(long, cuts, soft) if long.any() else None

@@ -17,6 +17,7 @@ from weft.arrays import BoolArray, IntArray
 from weft.encoding.processes import ProcessBound
 from weft.encoding.stretches import Stretches, find_stretches
 from weft.errors import WeftError
+from weft.text.blanks import is_blank
 from weft.text.files import checksum
 from weft.types import SentencePair, Words
 
@@ -63,12 +64,19 @@ class Subwords:
     def __iter__(self) -> Iterator[SentenceSubwords]:
         return map(self.__getitem__, range(len(self)))
 
-    def parts(self, starts: IntArray, ends: IntArray) -> Subwords:
-        """Any stretches of these sentences as sentences of their own, whose first word is word 0."""
+    def parts(self, starts: IntArray, ends: IntArray, first_words: IntArray | None = None) -> Subwords:
+        """Any stretches of these sentences as sentences of their own.
+
+        Args:
+            starts: where each stretch begins among the subwords.
+            ends: where each ends.
+            first_words: the word that becomes word 0 of each; by default that of its first subword.
+        """
         lengths = ends - starts
         borders = np.concatenate([[0], np.cumsum(lengths)])
         places = np.arange(borders[-1]) + np.repeat(starts - borders[:-1], lengths)
-        return Subwords(self.ids[places], self.words[places] - np.repeat(self.words[starts], lengths), borders)
+        zero = self.words[starts] if first_words is None else first_words
+        return Subwords(self.ids[places], self.words[places] - np.repeat(zero, lengths), borders)
 
 
 class TokenizedPairs(NamedTuple):
@@ -77,7 +85,7 @@ class TokenizedPairs(NamedTuple):
     `pairs` has the shape (pairs, 2): the numbers of each pair's two sentences among the subwords. `filled` (lines,)
     says which lines hold a pair; one with an empty side holds none. `unknown` (pairs, 2) counts the words of each
     side that the encoder's vocabulary does not cover. `stretches` is there if some pairs are too long to be encoded as
-    they are.
+    they are. `blank` (pairs, 2) is there if some words are blank, and counts those that `Subwords.n_words` counts too.
     """
 
     subwords: Subwords
@@ -85,6 +93,13 @@ class TokenizedPairs(NamedTuple):
     filled: BoolArray
     unknown: IntArray
     stretches: Stretches | None = None
+    blank: IntArray | None = None
+
+    @property
+    def n_words(self) -> IntArray:
+        """Words of each side that are there to be read, shape (pairs, 2)."""
+        counted = self.subwords.n_words[self.pairs]
+        return counted if self.blank is None else counted - self.blank
 
 
 class Tokenizer(Protocol):
@@ -97,6 +112,8 @@ class Tokenizer(Protocol):
     suffix: tuple[int, ...]
     pad: int
     unknown: int | None
+    blank_words: frozenset[str]
+    """The words cut so far that are empty or nothing but white space."""
 
     def split(self, sentences: Sequence[Words]) -> Subwords:
         """Cut sentences into subwords; every word gets at least one."""
@@ -113,6 +130,8 @@ class PairTokenizer:
 
     What occurs twice is cut, and encoded, once: sentences, or whole pairs where an encoder reads the two sentences of a
     pair together (`joint`). Those stand in a row then. Sentences of more than `window` subwords do not fit the encoder.
+    Blank words, as lists of tokens have them, are not there for the encoder, but the words after them keep their
+    numbers.
     """
 
     tokenizer: Tokenizer
@@ -130,10 +149,38 @@ class PairTokenizer:
         pairs = lines if all(filled) else [pair for pair in lines if pair.source and pair.target]
         sentences, numbers = _distinct(pairs, joint=self.joint)
         both = np.array(numbers, dtype=np.int64).reshape(-1, 2)
-        subwords = self.tokenizer.split(sentences)
+        subwords, blank = self.tokenizer.split(sentences), None
+        blank_words = self.tokenizer.blank_words
+        if blank_words and not blank_words.isdisjoint(chain.from_iterable(sentences)):  # seldom
+            if any(blank_words.issuperset(sentence) for sentence in sentences):
+                return self([_emptied(pair, blank_words) for pair in lines])
+            subwords = _without_blanks(subwords, sentences, blank_words)
+            blank = (subwords.n_words - _n_heads(subwords))[both]
         unknown = unknown_words(subwords, self.tokenizer.unknown)[both]
         stretches = find_stretches(sentences, subwords.words, subwords.starts, both, self.window)
-        return TokenizedPairs(subwords, both, np.array(filled, dtype=np.bool_), unknown, stretches)
+        return TokenizedPairs(subwords, both, np.array(filled, dtype=np.bool_), unknown, stretches, blank)
+
+
+def _emptied(pair: SentencePair, blank_words: frozenset[str]) -> SentencePair:
+    """A pair in which a side of blank words alone has no words."""
+    source, target = (() if blank_words.issuperset(side) else side for side in pair)
+    return SentencePair(source, target)
+
+
+def _without_blanks(subwords: Subwords, sentences: Sequence[Words], blank_words: frozenset[str]) -> Subwords:
+    """The subwords of all words that are not blank. No sentence may consist of blank words alone."""
+    there = [word not in blank_words for word in chain.from_iterable(sentences)]
+    first_words = np.cumsum([0, *map(len, sentences)])[:-1]
+    kept = np.array(there)[subwords.words + np.repeat(first_words, np.diff(subwords.starts))]
+    starts = np.concatenate([[0], np.cumsum(kept)])[subwords.starts]
+    return Subwords(subwords.ids[kept], subwords.words[kept], starts)
+
+
+def _n_heads(subwords: Subwords) -> IntArray:
+    """How many words of each sentence have subwords, shape (sentences,)."""
+    begins = np.diff(subwords.words, prepend=-1) != 0
+    begins[subwords.starts[:-1]] = True
+    return np.add.reduceat(begins, subwords.starts[:-1], dtype=np.int64)
 
 
 def unknown_words(subwords: Subwords, unknown: int | None) -> IntArray:
@@ -167,7 +214,7 @@ class _WordTokenizer(ProcessBound):
     takes a fraction of the time that cutting it takes.
     """
 
-    _bound = ("_numbers", "_ids", "_firsts", "_characters", "_lock")
+    _bound = ("_numbers", "_ids", "_firsts", "_characters", "_lock", "blank_words")
     most_characters = _MOST_CHARACTERS
     """How many characters all remembered words may have."""
 
@@ -179,6 +226,8 @@ class _WordTokenizer(ProcessBound):
         # What word k was cut into lies in `_ids` from `_firsts[k]` to `_firsts[k + 1]`.
         self._ids, self._firsts = array("q"), array("q", [0])
         self._characters = 0
+        # Looked at once, when a word is new: most text has none, and then nobody looks for them again.
+        self.blank_words: frozenset[str] = frozenset()
         self._lock = Lock()
 
     def split(self, sentences: Sequence[Words]) -> Subwords:
@@ -216,6 +265,7 @@ class _WordTokenizer(ProcessBound):
             self._characters = 0
             new = list(dict.fromkeys(words))
         self._characters += sum(map(len, new))
+        self.blank_words |= set(filter(is_blank, new))
         for word, ids in zip(new, self._cut(new), strict=True):
             self._numbers[word] = len(self._numbers)
             self._ids.extend(ids)

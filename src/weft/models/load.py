@@ -56,17 +56,19 @@ def load_encoder(
 
 
 def _load_graph(source: ModelSource, layer: int | None, batch_tokens: int | None) -> Encoder:
-    from weft.encoding.onnx import OnnxEncoder
+    from weft.encoding.native.encoder import native_encoder
 
     stored = source.settings
     if layer is not None and stored.layer is not None and layer != stored.layer:
         raise SettingError(f"there is no layer {layer}: {source.name} was exported at layer {stored.layer}.")
-    return OnnxEncoder(
-        source.local_folder(),
-        max_length=stored.max_length or _USUAL_MAX_LENGTH,
-        batch_tokens=batch_tokens,
-        joint=stored.joint,
-    )
+    folder = source.local_folder()
+    max_length = stored.max_length or _USUAL_MAX_LENGTH
+    encoder = native_encoder(folder, max_length=max_length, batch_tokens=batch_tokens, joint=stored.joint)
+    if encoder is not None:
+        return encoder
+    from weft.encoding.onnx import OnnxEncoder  # a library that takes a moment to import
+
+    return OnnxEncoder(folder, max_length=max_length, batch_tokens=batch_tokens, joint=stored.joint)
 
 
 def _load_torch(source: ModelSource, layer: int | None, **options: Any) -> Encoder:

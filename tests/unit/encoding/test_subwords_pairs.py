@@ -6,6 +6,7 @@ from models import SENTENCES
 from weft import Aligner
 from weft.encoding.bert import BertEncoder, read_bert
 from weft.extraction.scores import Scores
+from weft.extraction.settings import ExtractionSettings
 from weft.types import Alignment, SentencePair
 
 WORDS = [tuple(sentence.split()) for sentence in SENTENCES]
@@ -35,3 +36,41 @@ def test_what_occurs_twice_is_cut_once(tiny_bert):
 def test_nothing_but_empty_lines(tiny_bert):
     aligner = Aligner(BertEncoder(read_bert(tiny_bert), layer=1, device="cpu"))
     assert aligner.begin(aligner.encoder.tokenize([EMPTY] * 3), scores=Scores.NONE)() == [Alignment()] * 3
+
+
+def _with_blanks(words, blanks):
+    """The words with blank ones among them, and the new place of each."""
+    spread, places = [], []
+    for number, word in enumerate(words):
+        spread += [blanks[number % len(blanks)]] * ((number + 1) % 3)
+        places.append(len(spread))
+        spread.append(word)
+    return (*spread, blanks[0]), places
+
+
+@pytest.mark.parametrize("joint", [False, True])
+@pytest.mark.parametrize("null", [None, 0.5])
+def test_blank_words_have_no_links_and_count_nowhere(tiny_bert, joint, null):
+    encoder = BertEncoder(read_bert(tiny_bert), layer=2, device="cpu", joint=joint)
+    aligner = Aligner(encoder, ExtractionSettings(null=null))
+    long = tuple(word for sentence in WORDS for word in sentence)
+    pairs = [*zip(WORDS, reversed(WORDS), strict=True), (long, long)]
+    spread = [[_with_blanks(side, ("", " ", "\n\t", "\u00a0\u3000")) for side in pair] for pair in pairs]
+    expected = aligner.align_batch(pairs)
+    found = aligner.align_batch([(source[0], target[0]) for source, target in spread])
+    for ours, alone, (source, target) in zip(found, expected, spread, strict=True):
+        moved = {(source[1][link.source], target[1][link.target]): link.score for link in alone}
+        assert {link.indices: link.score for link in ours} == pytest.approx(moved)
+        assert ours.score == pytest.approx(alone.score)
+        assert ours.unknown == alone.unknown
+
+
+def test_a_side_of_blank_words_alone_is_empty(tiny_bert):
+    aligner = Aligner(BertEncoder(read_bert(tiny_bert), layer=1, device="cpu"))
+    pairs = [(WORDS[0], ("", " ")), (WORDS[0], WORDS[1]), (("\n",), WORDS[1]), ((" ",), (" ",))]
+    none, some, *others = aligner.align_batch(pairs)
+    assert some == aligner.align(WORDS[0], WORDS[1])
+    assert some.links
+    assert [none, *others] == [Alignment(score=0.0)] * 3
+    assert [alignment.pair for alignment in (none, *others)] == [pairs[0], *pairs[2:]]
+    assert aligner.align_batch([pairs[0]] * 2) == [Alignment(score=0.0)] * 2
