@@ -49,6 +49,12 @@ class FormatError(WeftError):
         message, begins = self._parts
         return FormatError(path, self.line, message, byte=self.byte, begins=begins)
 
+    def because(self, reason: str) -> FormatError:
+        """The same with the likely reason in place of other advice: a sentence after the first one."""
+        message, begins = self._parts
+        first = message.partition(". ")[0].rstrip(".")
+        return FormatError(self.path, self.line, f"{first}. {reason}", byte=self.byte, begins=begins)
+
 
 class LineCountError(WeftError):
     """Files that belong together line by line have different numbers of lines.

@@ -12,12 +12,26 @@ from weft.text.rows import is_csv
 
 RowWriter = Callable[[Sequence[str]], str]
 
+_NUMBER = re.compile(r"[+-]?[0-9.]+")
 _BETWEEN_CELLS = re.compile(r"[\t\r\n]")
 
 
 def row_writer(path: FilePath) -> RowWriter:
     """What makes rows of a file with this name: CSV if it ends in .csv, also compressed, otherwise tabs."""
     return csv_row if is_csv(path) else tab_row
+
+
+def protected(row: RowWriter) -> RowWriter:
+    """The same, but no cell of CSV is a formula.
+
+    It is for tables that people look at, not for sentence pairs, which must be read back as they were.
+    """
+    return (lambda cells: csv_row(list(map(no_formula, cells)))) if row is csv_row else row
+
+
+def no_formula(cell: str) -> str:
+    """A spreadsheet would run a cell that begins with = + - or @; an apostrophe makes it text again."""
+    return f"'{cell}" if len(cell) > 1 and cell[0] in "=+-@\t\r" and not _NUMBER.fullmatch(cell) else cell
 
 
 def tab_row(cells: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from weft.errors import SettingError
 from weft.text.json_objects import parse_json_object, shorten
-from weft.text.translations import Languages, chosen_pair, matching_language, no_text_in, translations_of
+from weft.text.translations import LanguageOrder, Languages, matching_language, no_text_in, translations_of
 from weft.types import Words
 
 Sides = tuple[str | Words, str | Words]
@@ -19,6 +19,8 @@ Sides = tuple[str | Words, str | Words]
 _SIDES = ("source", "target")
 # Cells whose commas and semicolons do not separate anything.
 _QUOTED = re.compile(r'(?:(?<=[,;])|^)"(?:[^"]|"")*"(?=[,;]|$)')
+# The first line of a CSV file may tell Excel what separates the cells.
+_SEPARATOR = re.compile(r'"?sep=([,;|\t])"?\s*', re.IGNORECASE)
 
 
 class NoPairError(ValueError):
@@ -104,13 +106,35 @@ class PairFields:
         named.pop("-", None)
         return TextPair((named.pop("source"), named.pop("target")), named)
 
-    def parse_jsonl(self, text: str) -> TextPair:
+    def names_in(self, record: dict[str, Any], order: LanguageOrder | None = None) -> tuple[str, str]:
+        """The names of the two fields of a record; a ValueError says why they cannot be known.
+
+        Args:
+            record: one line of a file.
+            order: which of two languages comes first in that file; without it, the record's own order counts.
+        """
+        translations = translations_of(record)
+        if self.source is not None and self.target is not None:
+            return _name_in(record, translations, self.source), _name_in(record, translations, self.target)
+        if not translations or "source" in record or "target" in record:
+            return _SIDES
+        return (order or LanguageOrder(self.languages))(translations)
+
+
+class JsonlParser:
+    """Parses the records of one JSONL file. Which of two languages is the source is decided by the first of them."""
+
+    def __init__(self, fields: PairFields) -> None:
+        self._fields = fields
+        self._order = LanguageOrder(fields.languages)
+
+    def __call__(self, text: str) -> TextPair:
         """The sentences of one JSONL record; a ValueError says what is wrong."""
         if not text.strip(" \t"):
             return TextPair(("", ""))
         record = parse_json_object(text)
         try:
-            source, target = self.names_in(record)
+            source, target = self._fields.names_in(record, self._order)
         except ValueError as error:
             raise NoPairError(str(error), record) from error
         extra = {name: value for name, value in record.items() if name not in (source, target)}
@@ -120,15 +144,6 @@ class PairFields:
             return TextPair((_side(record, source), _side(record, target)), extra)
         except ValueError as error:
             raise NoPairError(str(error), extra) from error
-
-    def names_in(self, record: dict[str, Any]) -> tuple[str, str]:
-        """The names of the two fields of a record; a ValueError says why they cannot be known."""
-        translations = translations_of(record)
-        if self.source is not None and self.target is not None:
-            return _name_in(record, translations, self.source), _name_in(record, translations, self.target)
-        if not translations or "source" in record or "target" in record:
-            return _SIDES
-        return chosen_pair(translations, self.languages)
 
 
 def _name_in(record: dict[str, Any], translations: dict[str, Any], name: str) -> str:
@@ -200,6 +215,9 @@ class TableParser:
         """The sentences of one row; a ValueError says what is wrong."""
         if not text.strip(" \t"):
             return TextPair(("", ""))
+        if self._csv and self._at_first_row and (told := _SEPARATOR.fullmatch(text)):
+            self._separator = told[1]
+            return HEADING
         if not self._separator:
             between = _QUOTED.sub("", text)
             self._separator = ";" if between.count(";") > between.count(",") else ","
@@ -220,7 +238,7 @@ class TableParser:
 
     @property
     def _separators(self) -> str:
-        return {"\t": "tabs", ",": "commas"}.get(self._separator, "semicolons")
+        return {"\t": "tabs", ",": "commas", "|": "bars"}.get(self._separator, "semicolons")
 
     def _cells(self, text: str) -> list[str]:
         if not self._csv:
@@ -262,8 +280,8 @@ def _not_one_column(name: str, names: Sequence[str], wanted: Sequence[str | None
     count, found = names.count(name), f"its first line has {', '.join(names)}."
     if not count:
         return (
-            f"no column of the table is called {name}; {found} Use `source_field` and `target_field` to choose columns "
-            "by name."
+            f"no column of the table is called {name}; {found}{_nearest(name, names)} Use `source_field` and "
+            "`target_field` to choose columns by name."
         )
     example = "id,source,target"
     if count == len(wanted) and {name} == set(wanted):  # those two are meant
@@ -274,6 +292,14 @@ def _not_one_column(name: str, names: Sequence[str], wanted: Sequence[str | None
         f"{count} columns of the table are called {name}; {found} Name all columns in their order with `columns` "
         f"instead, as in {example}."
     )
+
+
+def _nearest(name: str, names: Sequence[str]) -> str:
+    """A name that differs in case alone, or else one that is spelt alike, as a question."""
+    from difflib import get_close_matches  # only for a message
+
+    close = [other for other in names if other.lower() == name.lower()] or get_close_matches(name, names, n=1)
+    return f" Did you mean {close[0]}?" if close else ""
 
 
 def _as_column(name: str) -> str:

@@ -161,7 +161,8 @@ class GoldFile:
         if self.base == 0:
             return link
         if 0 in link[:2]:
-            message = f"found '{link[0]}{'-' if link.sure else 'p'}{link[1]}', but {self._why.rstrip('.')}."
+            mixed = "" if self._given else " The file seems to count from 1 in some lines and from 0 in others."
+            message = f"found '{link[0]}{'-' if link.sure else 'p'}{link[1]}', but {self._why.rstrip('.')}.{mixed}"
             raise FormatError(display_name(self._path), line, message)
         return link._replace(source=link.source - 1, target=link.target - 1)
 
@@ -174,7 +175,7 @@ def _evidence(row: GoldRow) -> tuple[int | None, str]:
         lengths = (len(row.pair.source), len(row.pair.target))
         reached = (link[side] for link in row.links for side in (0, 1) if link[side] == lengths[side])
         for index in reached:
-            return 1, f"there is no index 0, and on line {row.line} the index {index} equals the sentence's length"
+            return 1, f"on line {row.line} the index {index} equals the sentence's length, and no index before it is 0"
     return None, ""
 
 

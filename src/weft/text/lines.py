@@ -23,6 +23,7 @@ from tempfile import NamedTemporaryFile
 from typing import IO, Any, BinaryIO, TypeVar, cast
 
 from weft.errors import FormatError, LineCountError, WeftError
+from weft.text.not_text import advice_for, why_not_text
 
 FilePath = str | PathLike[str]
 OnError = Callable[[FormatError], object]
@@ -37,12 +38,6 @@ _HALF = re.compile(rb"\xed[\xa0-\xbf]")  # a surrogate, as if it were a characte
 _LONGEST_MAGIC = 6
 _LOOKED_AT = 1 << 12
 _OFTEN = 8
-_NOT_TEXT = {
-    b"%PDF-": "a PDF, not text. Save it as plain text first, as with pdftotext.",
-    b"PK\x03\x04": "a ZIP archive, as DOCX and XLSX are, not text. For DOCX: weft project FILE --segments > text.txt. "
-    "Save others as text.",
-    b"PAR1\x15": "a Parquet file, not text. Only `engine` ray reads Parquet.",
-}
 
 
 def display_name(path: FilePath) -> str:
@@ -131,11 +126,12 @@ def _lines(path: FilePath, *, whole: bool = False) -> Iterator[bytes]:
     try:
         with open_bytes(path) as file:
             for number, line in enumerate(_in_utf8(file), start=1):
-                if number == 1:
-                    _check_is_text(line, path)
+                if number == 1 and line.startswith(_BOM):
                     if line == _BOM:
                         return  # a file of nothing else has no lines
                     line = line if whole else line.removeprefix(_BOM)
+                elif number == 1 and (message := why_not_text(line)):
+                    raise FormatError(display_name(path), None, message)
                 yield line if whole else line.removesuffix(b"\n").removesuffix(b"\r")
     except Exception as error:
         _explain_damage(error, path, number + 1)
@@ -182,13 +178,6 @@ def _may_become_utf16(start: bytes) -> bool:
     return start[:2] in (b"", *_NEVER_IN_UTF8, *_UTF16) and b"\0" not in start and len(start) < _LOOKED_AT
 
 
-def _check_is_text(line: bytes, path: FilePath) -> None:
-    """Refuse kinds of files that people take for text, by how they begin."""
-    kind = next((kind for magic, kind in _NOT_TEXT.items() if line.startswith(magic)), None)
-    if kind:
-        raise FormatError(display_name(path), None, f"this is {kind}")
-
-
 def decode(line: bytes, path: FilePath, number: int, begins: int | None = None) -> str:
     """Read one line as UTF-8.
 
@@ -205,7 +194,7 @@ def decode(line: bytes, path: FilePath, number: int, begins: int | None = None) 
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
         found = line[error.start : error.end].hex(" ")
-        message = f"expected UTF-8, found the byte {found}. Convert the file, as with iconv -f WINDOWS-1252 -t UTF-8."
+        message = f"expected UTF-8, found the byte {found}. {advice_for(line)}"
         if _HALF.match(line, error.start):
             message = "found half of a character that UTF-16 writes in two parts. Remove it."
         raise FormatError(display_name(path), number, message, byte=error.start + 1, begins=begins) from error

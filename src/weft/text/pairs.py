@@ -14,10 +14,10 @@ from itertools import tee
 from typing import Any
 
 from weft.errors import FormatError, SettingError, chosen
-from weft.text.fields import HEADING, NoPairError, PairFields, Sides, TableParser, TextPair
+from weft.text.fields import HEADING, JsonlParser, NoPairError, PairFields, Sides, TableParser, TextPair
 from weft.text.json_objects import is_json_object
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_together
-from weft.text.rows import as_csv, is_csv, read_rows, with_lines
+from weft.text.rows import GETTEXT, as_csv, is_csv, is_po, read_rows, with_lines
 from weft.text.watches import IdWatch, PairsWatch, warn_of_headings, watched
 from weft.types import SentencePair, Words
 
@@ -137,16 +137,17 @@ class PairReader:
             return _segmented(texts, path, self.split, on_error)
         return map(split_sides, watched(texts, path) if self.watch and not self.again else texts)
 
-    def heading(self, path: FilePath) -> int | None:
-        """The number of the row that names the columns of a table, from 1; None if no row does."""
-        if self.fields.source is None and not self.fields.columns:
-            return None
+    def headings(self, path: FilePath) -> frozenset[int]:
+        """The numbers, from 1, of the rows before a table's first pair that name columns, or say what is between."""
+        found: set[int] = set()
         bad: list[FormatError] = []
         rows = read_text_pairs(path, format=self.format, fields=self.fields, on_error=bad.append, doubts=False)
         for number, row in enumerate(rows, start=1):
-            if row.sides or number > len(bad):  # the first row that is not bad
-                return number if row is HEADING else None
-        return None
+            if row is HEADING:
+                found.add(number)
+            elif row.sides or number > len(bad) + len(found):  # the first row that is not bad
+                break
+        return frozenset(found)
 
     def records(
         self, path: FilePath, target: FilePath | None = None, *, on_error: OnError | None = None
@@ -191,6 +192,8 @@ def read_text_pairs(
     format = chosen("format", PairFormat, format)
     if target is not None:
         return _read_two_files((path, target), (read_lines(path), read_lines(target)), on_error, doubts)
+    if format is PairFormat.AUTO and is_po(path):
+        raise FormatError(display_name(path), None, GETTEXT)
     named_csv = is_csv(path)
     if fields.columns and format is PairFormat.AUTO:
         format = PairFormat.CSV if named_csv else PairFormat.TSV
@@ -237,7 +240,7 @@ class PairParser:
             PairFormat.BARS: _parse_bars,
             PairFormat.TSV: TableParser(fields, csv=False),
             PairFormat.CSV: TableParser(fields, csv=True),
-            PairFormat.JSONL: fields.parse_jsonl,
+            PairFormat.JSONL: JsonlParser(fields),
         }
         self._format = format
         self._parse = self._parsers.get(format)
@@ -316,6 +319,8 @@ def _recognised(text: str) -> PairFormat | None:
 def _no_format(text: str) -> TextPair:
     if not text.strip(" \t"):
         return TextPair(("", ""))
+    if text.startswith('msgid "'):
+        raise SettingError(GETTEXT)  # one sentence for the whole file
     if "|||" in text:
         raise ValueError("the bars need a space on both sides: 'source ||| target'.")
     if text.lstrip().startswith("["):

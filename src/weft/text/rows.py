@@ -19,6 +19,7 @@ from weft.text.lines import FilePath, NamedCopy, display_name, read_lines
 from weft.text.translations import TRANSLATION
 
 _CSV_NAME = re.compile(r"\.csv(\.(gz|xz|zst))?$", re.IGNORECASE)
+_PO_NAME = re.compile(r"\.pot?(\.(gz|xz|zst))?$", re.IGNORECASE)
 _UNITS_NAME = re.compile(r"\.(tmx|xlf|xliff|sdlxliff|mqxliff|mxliff)(\.(gz|xz|zst))?$", re.IGNORECASE)
 # A quotation mark that is never closed must not swallow the rest of a file.
 _MOST_LINES = 1000
@@ -35,6 +36,13 @@ _CLOSED = re.compile(rb'(^|[,;\t])"(?:[^"]|"")*"(?=[,;\t]|$)')
 _OPEN = re.compile(rb'(?:^|[,;\t])"(?:[^"]|"")*$')
 
 
+GETTEXT = (
+    "this is a gettext PO file, which weft does not read. Convert it with translate-toolkit, as in po2tmx -l de "
+    "FILE.po FILE.tmx, and name the TMX file."
+)
+"""What to say of the translations of a program."""
+
+
 class CsvFile(NamedCopy):
     """A file that is CSV whatever its name, because somebody said so."""
 
@@ -42,6 +50,11 @@ class CsvFile(NamedCopy):
 def as_csv(path: FilePath) -> FilePath:
     """The same file, known to be CSV, so that everybody who reads it finds the same rows."""
     return path if is_csv(path) else CsvFile(display_name(path), fspath(path))
+
+
+def is_po(path: FilePath) -> bool:
+    """Whether a file's name says that it holds the translations of a program."""
+    return bool(_PO_NAME.search(display_name(path)))
 
 
 def is_csv(path: FilePath) -> bool:

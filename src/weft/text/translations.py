@@ -64,6 +64,31 @@ def chosen_pair(translations: Mapping[str, Any], languages: Languages) -> tuple[
     )
 
 
+class LanguageOrder:
+    """Which text of each record of a file is the source: where nobody names both languages, as in the first record."""
+
+    def __init__(self, languages: Languages) -> None:
+        self._languages = languages
+        self._first: tuple[str, str] | None = None
+
+    def __call__(self, translations: Mapping[str, Any]) -> tuple[str, str]:
+        """The languages of source and target; a ValueError says what is missing."""
+        pair = chosen_pair(translations, self._languages)
+        if None not in self._languages:
+            return pair
+        if self._first is None:
+            self._first = pair
+        if pair == self._first:
+            return pair
+        # Countries make no difference (en-GB, en-US), unless they are all that tells the two apart.
+        name = _plain if len(set(map(_without_country, self._first))) == 1 else _without_country
+        found = {name(code): code for code in pair}
+        for code in self._first:
+            if name(code) not in found:
+                raise ValueError(f"{no_text_in(code, translations)} The file begins with {in_words(self._first)}.")
+        return found[name(self._first[0])], found[name(self._first[1])]
+
+
 def _chosen(code: str, translations: Mapping[str, Any]) -> str | None:
     """The language with this code; None if the texts are not known by codes that can be compared with it."""
     found = matching_language(code, translations)
@@ -85,3 +110,7 @@ def in_words(names: Iterable[str]) -> str:
 
 def _plain(code: str) -> str:
     return code.strip().lower().replace("_", "-")
+
+
+def _without_country(code: str) -> str:
+    return _plain(code).split("-")[0]

@@ -226,7 +226,7 @@ def test_a_first_line_with_the_names_that_were_given_is_no_pair(write, caplog, t
     heading, pair = read_text_pairs(path, fields=fields)
     assert heading is HEADING
     assert pair.sides == ("ja", "yes")
-    assert PairReader(fields=fields).heading(path) == 1
+    assert PairReader(fields=fields).headings(path) == {1}
     assert caplog.records == []
 
 
@@ -236,7 +236,7 @@ def test_a_first_line_with_the_names_that_were_given_is_no_pair(write, caplog, t
 def test_other_lines_with_such_words_are_pairs(write, text, columns):
     path, fields = write(text, "t.csv"), PairFields.of(columns=columns)
     assert len([pair for pair in read_text_pairs(path, fields=fields) if pair.sides]) == 2
-    assert PairReader(fields=fields).heading(path) is None
+    assert PairReader(fields=fields).headings(path) == set()
 
 
 def test_a_first_line_with_other_names_is_doubted_with_advice_that_works(write, caplog):
@@ -268,7 +268,7 @@ def test_a_sentence_without_a_counterpart_is_no_pair_and_yet_not_bad(write):
     assert first == TextPair(None, {"source_span": None, "target_span": [0, 3]})
     assert second.sides is None
     assert [problem.line for problem in problems] == [2]
-    assert PairReader(fields=PairFields.of("source", "target")).heading(path) is None
+    assert PairReader(fields=PairFields.of("source", "target")).headings(path) == set()
 
 
 def test_keys_of_programs_are_ids_too(write, caplog):
@@ -306,8 +306,8 @@ def test_pairs_named_as_one_side_of_two_files_are_noticed_once(write, caplog, te
     ],
 )
 def test_the_row_that_names_columns_is_found(write, text, name, heading):
-    assert PairReader(fields=PairFields.of("de", "en")).heading(write(text, name)) == heading
-    assert PairReader().heading(write(text, name)) is None
+    assert PairReader(fields=PairFields.of("de", "en")).headings(write(text, name)) == ({heading} - {None})
+    assert PairReader().headings(write(text, name)) == set()
 
 
 def test_what_is_read_again_is_not_doubted_again(write, caplog):
@@ -329,3 +329,21 @@ def test_ids_below_a_line_of_headings_are_noticed_in_csv(write, caplog):
 def test_a_json_array_is_answered_with_how_to_cut_it(write):
     with pytest.raises(FormatError, match=r"found an array. For one object per line: jq -c '\.\[\]'"):
         list(read_texts(write('[\n{"source": "a", "target": "b"}\n]\n')))
+
+
+def test_the_first_line_may_tell_excel_what_separates_the_cells(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text('sep=;\r\nDeutsch;English\r\n"Ja, gern, ja";Yes\r\n', newline="")
+    fields = PairFields.of("Deutsch", "English")
+    assert [pair.sides for pair in read_text_pairs(path, fields=fields)] == [None, None, ("Ja, gern, ja", "Yes")]
+    assert PairReader(fields=fields).headings(path) == {1, 2}
+    path.write_text("sep=|\nJa, gern, ja|Yes, so; so\n")
+    assert [pair.sides for pair in read_text_pairs(path)] == [None, ("Ja, gern, ja", "Yes, so; so")]
+
+
+@pytest.mark.parametrize(("name", "meant"), [("deutsch", "Deutsch"), ("ENGLISH", "English"), ("Deutch", "Deutsch")])
+def test_a_column_that_is_spelt_alike_is_suggested(tmp_path, name, meant):
+    path = tmp_path / "table.csv"
+    path.write_text("Deutsch,English\nja,yes\n")
+    with pytest.raises(SettingError, match=rf"is called {name}; .* Did you mean {meant}\?"):
+        list(read_text_pairs(path, fields=PairFields.of(name, "English" if meant == "Deutsch" else "Deutsch")))

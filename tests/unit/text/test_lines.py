@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import lzma
@@ -21,6 +22,7 @@ from weft.text.lines import (
     rereadable,
     zstandard,
 )
+from weft.text.not_text import why_not_text
 
 
 def compress_zstandard(data: bytes) -> bytes:
@@ -93,22 +95,19 @@ def test_the_last_line_needs_no_end(tmp_path):
     assert lines_of(tmp_path, b"") == []
 
 
-def may_begin_text(line: bytes) -> bool:
-    """PDF, ZIP and Parquet are refused by how they begin, and UTF-16 is rewritten."""
-    return not line.startswith((b"%PDF-", b"PK\x03\x04", b"PAR1\x15", b"\xff\xfe", b"\xfe\xff"))
+def is_taken_for_text(data: bytes) -> bool:
+    """Whether a file may begin so: PDF, archives and UTF-16 without its mark are refused, other UTF-16 is rewritten."""
+    first = data.split(b"\n")[0] + b"\n"
+    return not why_not_text(first) and not first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
-@given(
-    st.lists(
-        st.binary(max_size=20).filter(
-            lambda line: b"\n" not in line and not line.endswith(b"\r") and may_begin_text(line)
-        )
-    )
-)
+@given(st.lists(st.binary(max_size=20).filter(lambda line: b"\n" not in line and not line.endswith(b"\r"))))
 def test_lines_come_back_as_written(tmp_path_factory, lines):
+    written = b"".join(line + b"\n" for line in lines)
+    assume(is_taken_for_text(written))
     path = tmp_path_factory.mktemp("lines") / "file"
-    path.write_bytes(gzip.compress(b"".join(line + b"\n" for line in lines)))
-    expected = [line.removeprefix(b"\xef\xbb\xbf") if i == 0 else line for i, line in enumerate(lines)]
+    path.write_bytes(gzip.compress(written))
+    expected = [line.removeprefix(codecs.BOM_UTF8) if i == 0 else line for i, line in enumerate(lines)]
     assert list(read_lines(path)) == expected
 
 
@@ -146,12 +145,29 @@ def test_bad_utf8_names_file_line_and_byte():
         (b"%PDF-1.7\n%\xe2\xe3\n", "this is a PDF, not text"),
         (b"PK\x03\x04\x14\0", "this is a ZIP archive, as DOCX"),
         (b"PAR1\x15\x04", "Only `engine` ray reads Parquet"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "this is an old Office file, as XLS and DOC are"),
+        (b"{\\rtf1\\ansi das ist gut}\n", "this is a Rich Text file"),
+        (b"BZh91AY&SY", "compressed with bzip2"),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF\0", "this is a picture"),
+        ("I am here".encode("utf-16-le"), r"UTF-16 without a byte order mark\. Convert the file: iconv -f UTF-16LE"),
+        ("I am here\r\nthere\r\n".encode("utf-16-be"), "iconv -f UTF-16BE"),
+        ("Мама мыла раму .\n".encode("utf-16-le"), "iconv -f UTF-16LE"),
     ],
 )
 def test_files_that_are_not_text_are_refused_by_how_they_begin(tmp_path, content, message):
     (tmp_path / "x").write_bytes(content)
     with pytest.raises(FormatError, match=message):
         list(read_lines(tmp_path / "x"))
+
+
+@pytest.mark.parametrize("text", ["a\0b\n", "\0\n", "das\0ist ||| \0 that\n", "\0\0\0\0\0\0\n", "\x01 \x02 \x03 \n"])
+def test_a_stray_zero_byte_does_not_make_a_file_utf16(tmp_path, text):
+    assert lines_of(tmp_path, text.encode()) == [text.encode().removesuffix(b"\n")]
+
+
+def test_bad_bytes_among_zeros_are_not_taken_for_windows():
+    with pytest.raises(FormatError, match=r"found the byte ca\. There are zero bytes too, .* iconv -f UTF-16LE"):
+        decode("今天 Æ\n".encode("utf-16-le"), "a", 1)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
@@ -172,7 +188,7 @@ def test_utf16_gives_the_lines_that_utf8_would(tmp_path_factory, lines):
     (folder / "8").write_text(text, encoding="utf-8", newline="\n")
     (folder / "16").write_text(text, encoding="utf-16", newline="\n")
     # A second mark at the start would be dropped from UTF-8, where the first one is not written.
-    assume(not text.startswith("\ufeff") and not (folder / "8").read_bytes().startswith((b"%PDF-", b"PK", b"PAR1")))
+    assume(not text.startswith("\ufeff") and is_taken_for_text(text.encode()))
     assert list(read_lines(folder / "16")) == list(read_lines(folder / "8"))
 
 
@@ -237,3 +253,8 @@ def test_a_first_line_with_bad_bytes_does_not_make_a_file_utf16(tmp_path):
 def test_a_name_that_no_file_can_have_is_that_of_a_missing_file():
     with pytest.raises(FileNotFoundError):
         read_lines("a\0b")
+
+
+@pytest.mark.parametrize("text", [b"BZh", b"%PDF-", b"a\0b\0c\0d\0e\0f\0g"])
+def test_text_with_the_mark_of_utf8_is_text_however_it_goes_on(tmp_path, text):
+    assert lines_of(tmp_path, codecs.BOM_UTF8 + text + b"\n") == [text]

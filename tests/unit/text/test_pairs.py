@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.errors import FormatError, LineCountError
+from weft.errors import FormatError, LineCountError, SettingError
 from weft.text.pairs import NOTHING, PairFormat, read_pairs, read_texts, split_words
 from weft.types import SentencePair
 
@@ -179,3 +179,18 @@ def test_messages_name_the_line_of_the_file_and_errors_number_the_rows(write):
         pairs = list(read_pairs(path, on_error=problems.append))
         assert [str(error).removeprefix(f"{path}:").split(": ")[0] for error in problems] == shown
         assert [error.line for error in problems] == [n for n, pair in enumerate(pairs, start=1) if pair == NOTHING]
+
+
+PO = '# German.\nmsgid ""\nmsgstr ""\n\nmsgid "Yes"\nmsgstr "Ja"\n'
+
+
+def test_gettext_files_are_named_in_one_sentence(tmp_path):
+    path, unnamed = tmp_path / "de.po", tmp_path / "texts"
+    for file in (path, unnamed):
+        file.write_text(PO)
+    bad: list[FormatError] = []
+    with pytest.raises(FormatError, match=r"de\.po: this is a gettext PO file, .* po2tmx"):
+        list(read_pairs(path, on_error=bad.append))
+    assert bad == []
+    with pytest.raises(SettingError, match="this is a gettext PO file"):
+        list(read_pairs(unnamed, on_error=bad.append))

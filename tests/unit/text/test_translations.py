@@ -1,11 +1,13 @@
 """Which texts of a translation memory, or of a record with texts by language, are the pair."""
 
+import json
+
 import pytest
 
 from weft.errors import FormatError
 from weft.text.fields import PairFields
 from weft.text.pairs import read_text_pairs
-from weft.text.translations import chosen_pair, matching_language
+from weft.text.translations import LanguageOrder, chosen_pair, matching_language
 
 UNITS = """<tmx version="1.4"><header srclang="it-IT"/><body>
 <tu tuid="1"><tuv xml:lang="it-IT"><seg>sì</seg></tuv><tuv xml:lang="de-DE"><seg>ja</seg></tuv></tu>
@@ -89,3 +91,45 @@ def test_codes_choose_source_and_target(languages, codes, pair):
 def test_the_very_name_comes_first():
     assert matching_language("en", ["en-US", "en", "en-GB"]) == "en"
     assert matching_language("fr", ["en", "de"]) is None
+
+
+def _records(tmp_path, *translations):
+    path = tmp_path / "records.jsonl"
+    path.write_text("".join(json.dumps({"translation": texts}) + "\n" for texts in translations))
+    return path
+
+
+def test_the_first_record_says_which_language_is_the_source(tmp_path):
+    path = _records(tmp_path, {"de": "ja", "en": "yes"}, {"en": "no way", "de": "nein"}, {"fr": "non", "en": "no"})
+    bad: list[FormatError] = []
+    found = [pair.sides for pair in read_text_pairs(path, on_error=bad.append)]
+    assert found == [("ja", "yes"), ("nein", "no way"), None]
+    assert [str(error).partition(": ")[2] for error in bad] == [
+        "there is no text in de here, only in fr and en. The file begins with de and en."
+    ]
+
+
+def test_one_named_language_leaves_the_other_to_the_first_record(tmp_path):
+    path = _records(tmp_path, {"de": "ja", "en": "yes"}, {"en": "no way", "de": "nein"}, {"fr": "non", "en": "no"})
+    bad: list[FormatError] = []
+    fields = PairFields.of(languages=("en", None))
+    found = [pair.sides for pair in read_text_pairs(path, fields=fields, on_error=bad.append)]
+    assert found == [("yes", "ja"), ("no way", "nein"), None]
+    assert len(bad) == 1
+
+
+def test_the_order_of_units_does_not_matter_either(tmp_path):
+    path = tmp_path / "memory.tmx"
+    unit = '<tu><tuv xml:lang="{}"><seg>{}</seg></tuv><tuv xml:lang="{}"><seg>{}</seg></tuv></tu>'
+    units = unit.format("it", "sì", "de", "ja") + unit.format("de", "nein", "it", "no")
+    path.write_text(f'<tmx version="1.4"><header srclang="*all*"/><body>{units}</body></tmx>')
+    assert [pair.sides for pair in read_text_pairs(path)] == [("sì", "ja"), ("no", "nein")]
+
+
+def test_countries_make_no_difference_unless_they_tell_languages_apart():
+    order = LanguageOrder((None, None))
+    assert order({"de": "", "en-GB": ""}) == ("de", "en-GB")
+    assert order({"en-US": "", "de_AT": ""}) == ("de_AT", "en-US")
+    order = LanguageOrder((None, None))
+    assert order({"pt-PT": "", "pt-BR": ""}) == ("pt-PT", "pt-BR")
+    assert order({"pt-BR": "", "pt-PT": ""}) == ("pt-PT", "pt-BR")

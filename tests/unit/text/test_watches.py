@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from weft.text.pairs import read_pairs
-from weft.text.watches import SplitWatch, warn_of_headings
+from weft.text.watches import SplitWatch, no_links_remark, warn_of_headings
 
 
 @pytest.mark.parametrize(
@@ -86,3 +86,20 @@ def test_only_the_first_line_of_a_table_is_suspected(caplog, tmp_path, name, tex
     (tmp_path / name).write_text(text)
     assert len(list(read_pairs(tmp_path / name))) == text.count("\n")
     assert len(caplog.records) == warnings
+
+
+@pytest.mark.parametrize(
+    ("pairs", "linked", "remark"),
+    [
+        (248, 6, "242 of 248 pairs have no links. Are the two sides in step, line by line?"),
+        (1000, 499, "501 of 1,000 pairs have no links."),
+        (1000, 500, None),
+        (19, 1, None),  # too few to say
+        (248, 246, None),
+        (0, 0, None),
+        (20, 0, "none of the 20 pairs has a link. Perhaps"),
+    ],
+)
+def test_most_pairs_without_links_are_remarked(pairs, linked, remark):
+    found = no_links_remark(pairs, linked)
+    assert found is None if remark is None else found.startswith(remark)

@@ -1,0 +1,36 @@
+"""Blank words, as lists of tokens have them: empty, or only white space. They keep their places, without links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
+
+from weft.types import Alignment, Words
+
+_NOWHERE = -1
+
+
+def is_blank(word: str) -> bool:
+    """Whether a word is empty or nothing but white space."""
+    return not word or word.isspace()
+
+
+def without_blanks(sentence: Words) -> Words:
+    """The words that are not blank; one of them if all are, as no sentence may be empty."""
+    return tuple(word for word in sentence if not is_blank(word)) or sentence[:1]
+
+
+def among_blanks(alignment: Alignment, source: Sequence[Words], target: Sequence[Words]) -> Alignment:
+    """Links between the words that `without_blanks` leaves of some sentences as links of all of their words."""
+    sources, targets = _places(source), _places(target)
+    moved = (link._replace(source=sources[link.source], target=targets[link.target]) for link in alignment.links)
+    return replace(alignment, links=tuple(link for link in moved if _NOWHERE not in link[:2]))
+
+
+def _places(sentences: Sequence[Words]) -> list[int]:
+    """Where the words that were left stand among all words."""
+    places: list[int] = []
+    for first, words in zip(accumulate(map(len, sentences), initial=0), sentences, strict=False):
+        places += [first + place for place, word in enumerate(words) if not is_blank(word)] or [_NOWHERE]
+    return places
