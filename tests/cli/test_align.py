@@ -507,6 +507,23 @@ def test_a_file_without_any_link_is_explained(weft, tmp_path, more):
     assert "has a link" not in weft("align", "pairs", cwd=tmp_path).stderr
 
 
+def test_files_out_of_step_are_noticed(weft, tmp_path):
+    sentences = {
+        "der Hund schläft im Garten": "the dog sleeps in the garden",
+        "wir trinken morgens Kaffee": "we drink coffee in the morning",
+        "das Auto war zu teuer": "the car was too expensive",
+        "Anna schreibt einen Brief": "Anna writes a letter",
+    }
+    (tmp_path / "de").write_text("".join(f"{line}\n" for line in sentences) * 6)
+    (tmp_path / "en").write_text("".join(f"{line}\n" for line in sentences.values()) * 6)
+    (tmp_path / "late").write_text("".join(f"{line}\n" for line in list(sentences.values())[-1:] * 2) * 12)
+    assert weft("align", "de", "en", cwd=tmp_path).stderr == ""
+    done = weft("align", "de", "late", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr == "weft: 18 of 24 pairs have no links. Are the two sides in step, line by line?\n"
+    assert weft("lexicon", "de", "late", cwd=tmp_path).stderr == done.stderr
+
+
 def test_subtitles_are_doubted(weft, tmp_path):
     for name in ("a.srt", "b.srt", "a.txt"):
         (tmp_path / name).write_text("1\n")
@@ -625,3 +642,9 @@ def test_sentences_may_contain_tabs(weft, tmp_path):
 def test_a_single_line_that_cannot_be_aligned(weft):
     done = weft("align", "--input-format", "tsv", stdin="nothing\n")
     assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "weft: the line could not be aligned.")
+
+
+def test_blank_words_have_no_links(weft):
+    done = weft("align", stdin='{"source": ["a", ""], "target": ["b"]}\n{"source": ["a"], "target": ["\u00a0", "b"]}\n')
+    assert done.stdout == "0-0\n0-1\n"
+    assert done.stderr == ""

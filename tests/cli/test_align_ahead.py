@@ -8,7 +8,7 @@ import pytest
 from weft.cli import main as cli
 from weft.corpus import ahead
 from weft.corpus.job import AlignJob
-from weft.encoding.onnx import OnnxEncoder
+from weft.encoding.light import LightEncoder
 
 LINES = ["das ist gut ||| that is good", "no bars", "", "wir gehen nach Hause ||| we are going home"] * 500
 
@@ -45,7 +45,7 @@ def test_text_that_is_read_ahead_gives_the_same_output(tmp_path, monkeypatch, ru
     readers = set()
     monkeypatch.setattr(ahead, "is_worth_it", lambda path, target: True)
     monkeypatch.setattr(AlignJob, "may_use_gpu", lambda job: True)
-    monkeypatch.setattr(OnnxEncoder, "pace", replace(OnnxEncoder.pace, read_ahead=True))
+    monkeypatch.setattr(LightEncoder, "pace", replace(LightEncoder.pace, read_ahead=True))
     received = ahead.ReadAhead._received
     monkeypatch.setattr(ahead.ReadAhead, "_received", lambda reader: readers.add(reader) or received(reader))
     assert run("align", text, "-o", output, "--output-format", format) == expected

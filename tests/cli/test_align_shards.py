@@ -132,6 +132,76 @@ def test_killed_three_times_and_resumed(align, folder, model, workers):
     wait_for(lambda: not any(child.is_running() for child in children))  # none waits for a dead parent
 
 
+COMPLETE = (
+    "weft: links.gz is already complete: the same input has been aligned with the same settings. "
+    "Remove it to align again.\n"
+)
+
+
+@pytest.fixture
+def finished(align, folder):
+    """A run that ended well; the same again, with other options at the end."""
+    (folder / "pairs").write_text("das ist ||| das ist\n" * 300)
+    again = lambda *options: align("pairs", "-o", "links.gz", "--shards", 3, "--resume", *options)  # noqa: E731
+    assert (again().returncode, again().stderr) == (0, COMPLETE)
+    return again
+
+
+def age(path: Path) -> None:
+    """Whether a file is written anew shows in its time."""
+    os.utime(path, (1_000, 1_000))
+
+
+@pytest.mark.parametrize("options", [[], ["--shards", 5], ["--workers", 2]], ids=str)
+def test_a_finished_run_is_not_begun_again(finished, folder, options):
+    age(folder / "links.gz")
+    done = finished(*options)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", COMPLETE)
+    assert (folder / "links.gz").stat().st_mtime == 1_000
+    assert sorted(path.name for path in folder.iterdir()) == ["links.gz", "links.gz.finished.json", "pairs"]
+
+
+@pytest.mark.parametrize("change", ["input", "settings", "output", "no output", "record", "no resume"])
+def test_a_finished_run_is_begun_again_if_anything_is_otherwise(finished, align, folder, change):
+    links = folder / "links.gz"
+    options = []
+    if change == "input":
+        (folder / "pairs").write_text("das ist ||| ist das\n" * 300)
+    elif change == "settings":
+        options = ["--output-format", "words"]
+    elif change == "output":
+        links.write_bytes(links.read_bytes()[:-1])
+    elif change == "no output":
+        links.unlink()
+    elif change == "record":
+        (folder / "links.gz.finished.json").write_text('{"inputs": [], "totals": {"apples": 3}}')
+    if links.exists():
+        age(links)
+    done = align("pairs", "-o", "links.gz", "--shards", 3) if change == "no resume" else finished(*options)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert align("pairs", "-o", "plain", *options).returncode == 0
+    assert links.stat().st_mtime > 1_000
+    assert gzip.decompress(links.read_bytes()) == (folder / "plain").read_bytes()
+    assert finished(*options).stderr == COMPLETE
+
+
+def test_an_unfinished_run_comes_before_a_finished_one(finished, folder):
+    """Whoever began anew with other settings wants those, not what lies there from before."""
+    (folder / "links.gz.shards").mkdir()
+    age(folder / "links.gz")
+    assert finished().stderr == ""
+    assert (folder / "links.gz").stat().st_mtime > 1_000
+
+
+def test_a_run_that_found_nothing_says_so_again(align, folder):
+    (folder / "pairs").write_text("no pair\n" * 3)
+    for _ in range(2):
+        done = align("pairs", "-o", "links", "--shards", 2, "--resume")
+        assert done.returncode == 1
+        assert "weft: 3 of 3 lines could not be aligned." in done.stderr
+    assert sorted(path.name for path in folder.iterdir()) == ["links", "pairs"]
+
+
 def wait_for(condition, seconds: float = 120) -> None:
     deadline = time.monotonic() + seconds
     while not condition():

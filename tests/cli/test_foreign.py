@@ -63,3 +63,32 @@ def test_a_line_of_atools_is_answered_too(weft, line, answer):
     done = weft("symmetrize", *line.split())
     assert done.returncode == 2
     assert done.stderr == f"weft: -c is an option of atools. In weft, type: {answer}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("align pairs.txt --gpu", "weft align has no option --gpu; use --device cuda."),
+        ("align pairs.txt --jsonl", "weft align has no option --jsonl; use --output-format jsonl."),
+        ("lexicon pairs.txt --jsonl", "weft lexicon has no option --jsonl; use --format jsonl."),
+        ("filter pairs.txt --tokenise", "weft filter has no option --tokenise; use --raw."),
+        ("align pairs.txt --method grow-diag-final-and", "grow-diag-final-and combines two directions, which is not a "
+         "method: use --symmetrize grow-diag-final-and."),
+        ("align pairs.txt --method=union",
+         "union combines two directions, which is not a method: use --symmetrize union."),
+        ("score gold.talp my.links --oneRef --ignorePossible",
+         "--oneRef is an option of awesome-align's aer.py. In weft, type: weft score gold.talp my.links "
+         "--gold-base 1 --ignore-possible"),
+    ],
+)  # fmt: skip
+def test_options_typed_out_of_habit_are_answered_with_what_does_it_here(weft, line, answer):
+    done = weft(*shlex.split(line))
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"weft: {answer}\n")
+
+
+def test_a_folder_is_answered_with_what_reads_folders(weft, tmp_path):
+    (tmp_path / "texts").mkdir()
+    done = weft("align", "texts", cwd=tmp_path)
+    assert (
+        done.stderr == "weft: texts: Is a directory. Folders need --engine ray; without it, align one file at a time.\n"
+    )

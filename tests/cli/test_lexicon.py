@@ -34,9 +34,18 @@ def test_a_file_named_csv_gets_csv(weft, files):
         assert weft("lexicon", "pairs", "--links", "links", "--examples", "-o", name, cwd=files).stderr == ""
     expected = ["so,", '"so"', "1", "1.000000", "1.000000", "1", "so,", '"so"']
     table = (files / "out.csv").read_text()
-    assert list(csv.reader([table], strict=True)) == [expected]
+    names = "source,target,count,target_given_source,source_given_target,line,source_example,target_example"
+    assert list(csv.reader(table.splitlines(), strict=True)) == [names.split(","), expected]
     assert gzip.decompress((files / "out.csv.gz").read_bytes()).decode() == table
     assert (files / "out.tsv").read_text() == "\t".join(expected) + "\n"
+
+
+def test_words_are_no_formulas_of_a_spreadsheet(weft, files):
+    (files / "pairs").write_text("=SUM(A1) -x ||| +1+cmd -0.5\n")
+    (files / "links").write_text("0-0 1-1\n")
+    assert weft("lexicon", "pairs", "--links", "links", "-o", "out.csv", cwd=files).stderr == ""
+    rows = list(csv.reader((files / "out.csv").read_text().splitlines()))
+    assert [row[:2] for row in rows] == [["source", "target"], ["'-x", "-0.5"], ["'=SUM(A1)", "'+1+cmd"]]
 
 
 def test_records_with_examples_from_stdin(weft, files):
@@ -141,3 +150,32 @@ def test_a_file_without_any_pair_fails_and_leaves_the_old_output(weft, tmp_path)
     assert done.stderr.endswith("weft: none of the 12 lines in text is a sentence pair.\n")
     assert done.stderr.count("This pair is left out.") == 10
     assert (tmp_path / "lexicon").read_text() == "old"
+
+
+def test_words_without_a_link_are_counted_if_asked_for(weft, tmp_path):
+    """Three of four times there is no counterpart, which the shares of links alone do not show."""
+    (tmp_path / "pairs").write_text("komm doch ||| come here\n" * 3 + "doch ja ||| but yes\n")
+    (tmp_path / "links").write_text("0-0\n" * 3 + "0-0 1-1\n")
+    plain = weft("lexicon", "pairs", "--links", "links", cwd=tmp_path)
+    assert [row for row in plain.stdout.splitlines() if "doch" in row] == ["doch\tbut\t1\t1.000000\t1.000000\t4"]
+    rows = weft("lexicon", "pairs", "--links", "links", "--unlinked", cwd=tmp_path).stdout.splitlines()
+    assert rows[:3] == [
+        "NULL\there\t3\t1.000000\t1.000000\t1",
+        "doch\tNULL\t3\t0.750000\t1.000000\t1",
+        "komm\tcome\t3\t1.000000\t1.000000\t1",
+    ]
+    assert "doch\tbut\t1\t0.250000\t1.000000\t4" in rows
+    options = ("--unlinked", "--format", "jsonl", "--examples")
+    first = weft("lexicon", "pairs", "--links", "links", *options, cwd=tmp_path).stdout.splitlines()[0]
+    assert json.loads(first)["source"] is None
+    assert json.loads(first)["example"] == ["komm doch", "come here"]
+    done = weft("lexicon", "pairs", "--links", "links", "--unlinked", "--marian", "m", cwd=tmp_path)
+    assert (done.returncode, "leave out --output, --format, --unlinked" in done.stderr) == (2, True)
+
+
+def test_examples_of_raw_text_are_the_sentences_themselves(weft, tmp_path):
+    (tmp_path / "raw.tsv").write_text("Seid höflich, doch bestimmt.\tBe polite, but firm.\n")
+    done = weft("lexicon", "raw.tsv", "--raw", "--examples", "--source-language", "de", cwd=tmp_path)
+    assert done.returncode == 0
+    examples = {tuple(row.split("\t")[6:]) for row in done.stdout.splitlines()}
+    assert examples == {("Seid höflich, doch bestimmt.", "Be polite, but firm.")}

@@ -44,3 +44,10 @@ def test_nothing_in_nothing_out(weft, files):
 
 def test_an_aligner(weft, files):
     assert "das ||| the |||" in weft("phrases", "pairs", cwd=files).stdout
+
+
+def test_a_phrase_table_is_no_csv(weft, files):
+    done = weft("phrases", "pairs", "--links", "links", "-o", "table.csv", cwd=files)
+    assert done.returncode == 2
+    assert "separates its fields with |||, so it is not CSV" in done.stderr
+    assert not (files / "table.csv").exists()

@@ -67,6 +67,33 @@ def test_a_report_named_csv_is_csv(weft, files):
     assert (files / "lost.csv").read_text() == '1,"LOC,X",0,1,Roma,its words have no links\n'
 
 
+@pytest.mark.parametrize("other", ["Angela schläft\nRom\n", "-DOCSTART-\nAngela schläft\n-DOCSTART-\nRom\n"])
+def test_lines_that_begin_a_document_are_no_sentences_and_stay_where_they_are(weft, files, other):
+    start = "-DOCSTART- -X- O\n\n"
+    (files / "labels").write_text(f"{start}Angela NNP B-PER\nsleeps VBZ O\n\n{start}Rome NNP B-LOC\n")
+    (files / "target").write_text(other)
+    (files / "links").write_text("0-0 1-1\n0-0\n" if "DOC" not in other else "0-0\n0-0 1-1\n0-0\n0-0\n")
+    done = weft("project", "labels", "target", "--links", "links", cwd=files)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "-DOCSTART- O\n\nAngela B-PER\nschläft O\n\n-DOCSTART- O\n\nRom B-LOC\n\n"
+
+
+def test_parts_of_speech(weft, files):
+    (files / "links").write_text("0-0 1-1 2-2\n\n")
+    chosen = ("project", "labels", "target", "--links", "links", "--label-column", "2")
+    done = weft(*chosen, "--scheme", "word", cwd=files)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "The DA\nmuseum NC\nopens V\non _\nSundays _\n. _\n\nRome _\n\n"
+    done = weft(*chosen, "-o", "out", cwd=files)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "weft: labels:1: expected O or a label such as B-PER, found 'DA'. No line can be read this way. "
+        "--word-column and --label-column choose columns. "
+        "For labels of single words, such as parts of speech, set --scheme to word.\n"
+    )
+    assert not (files / "out").exists()
+
+
 def test_bad_lines_keep_their_place(weft, files):
     (files / "labels").write_bytes(b"a B-X\nb\n\xff B-X\n\nc B-Y\n")
     (files / "target").write_bytes(b"\xfe u\nv\n")
@@ -213,6 +240,10 @@ def test_documents(weft, tmp_path):
     [
         (["page.txt", "--from", "document"], "the name of a document must end in one of .htm, .html"),
         (["page.html", "other", "--reverse"], "--reverse does not work with documents"),
+        (
+            ["target.txt", "page.docx"],
+            "the document comes first, then its translation: `weft project page.docx target.txt`.",
+        ),
         (["labels", "target", "--segments"], "--segments only works with documents"),
     ],
 )

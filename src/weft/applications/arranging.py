@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from enum import Enum
@@ -10,6 +11,9 @@ from typing import NamedTuple
 
 from weft.applications.markup import Element
 from weft.applications.projection import Run
+
+# Signs that belong to the words before them: closing brackets and quotation marks, full stops and the like.
+CLOSING = ("Pe", "Pf", "Po")
 
 
 class Part(Enum):
@@ -162,30 +166,46 @@ def _taken(waiting: list[Point], parents: Set[int | None]) -> list[Point]:
 
 
 class _Pieces:
-    """Collects pieces, and gives points the blanks they had: a translation does not know that something stood there."""
+    """Collects pieces, and gives points the blanks they had: a translation does not know that something stood there.
+
+    No blank comes between a word and what is written together with it, such as a full stop: in `bread[^1] daily.` the
+    blank belongs to the word behind the mark, and goes with it where the mark moves to the end of the sentence.
+    """
 
     def __init__(self, *, blanks: bool) -> None:
         self._pieces: list[Piece] = []
         self._blanks = blanks
         self._last = ""
+        self._parted = False
         self._owed = False
 
     def append(self, piece: Piece) -> None:
         if isinstance(piece, str) and piece:
-            if self._owed and not piece[0].isspace():
+            if self._owed and self._may_part(piece[0]):
                 self._pieces.append(" ")
-            self._owed, self._last = False, piece[-1]
+            self._owed, self._parted, self._last = False, False, piece[-1]
         if piece:
             self._pieces.append(piece)
 
     def points(self, points: Iterable[Point]) -> None:
         for point in points:
             before, after = point.blanks
-            if self._blanks and before and self._last and not self._last.isspace():
+            if self._blanks and before and self._after_text and not self._parted:
                 self._pieces.append(" ")
-                self._last = " "
+                self._parted = True
             self._pieces += point.tags()
             self._owed = self._blanks and after
+
+    @property
+    def _after_text(self) -> bool:
+        """Whether the text before ends in a word or a sign, not in a blank."""
+        return bool(self._last) and not self._last.isspace()
+
+    def _may_part(self, following: str) -> bool:
+        """Whether a blank that stood behind a point may stand before a character."""
+        if self._after_text and not following.isspace():
+            return self._parted and unicodedata.category(following) not in CLOSING
+        return not following.isspace()
 
     def built(self) -> Iterator[Piece]:
         """The pieces, neighbouring texts joined."""

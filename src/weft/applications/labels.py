@@ -9,12 +9,12 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from weft.applications import columns
-from weft.applications.columns import Scheme, column_of, read_columns, recognise_scheme
+from weft.applications.columns import Scheme, column_of, labels_of_words, read_columns, recognise_scheme
 from weft.applications.linked import LinkFile, with_links
 from weft.applications.projection import Gaps, Projected, Reason, Span, project_spans
 from weft.applications.spans import Unit, read_span_records, write_spans
 from weft.applications.tagging import BAD_MARKUP, project_markup, read_markup
-from weft.errors import FormatError
+from weft.errors import FormatError, WeftError
 from weft.extraction.scores import Scores
 from weft.text.cells import RowWriter, tab_row
 from weft.text.fields import PairFields
@@ -99,28 +99,77 @@ def project_columns(
     projector: Projector, path: FilePath, other: FilePath, numbers: tuple[int, int], scheme: Scheme
 ) -> Iterator[str]:
     """Columns of the other side: a word and its label a line, a blank line after each sentence."""
-    on_error, listing = projector.on_error, projector.listing
-    tagged = read_columns(path, word_column=numbers[0], label_column=numbers[1], on_error=on_error)
-    if scheme is Scheme.AUTO:
-        first = list(islice(tagged, _LOOKED_AT))
-        scheme = recognise_scheme(sentence.labels for sentence in first)
-        tagged = chain(first, tagged)
+    scheme, tagged = _looked_at(projector, path, numbers, scheme)
     cut = projector.segmenters[0 if projector.reverse else 1]
     names = (f"{display_name(path)} (a blank line ends a sentence)", display_name(other))
-    rows = read_two_together(names, tagged, _sentences(other, cut, on_error))
+    sentences = _sentences(other, cut, projector.on_error)
+    first = list(islice(sentences, 1))
+    starts_too = any(words[:1] == (columns.DOCUMENT_START,) for words in first)
+    with_starts = (("", sentence) for sentence in tagged) if starts_too else _with_starts(tagged)
+    rows = read_two_together(names, with_starts, chain(first, sentences))
 
-    def pair_of(row: tuple[columns.Tagged, tuple[str, ...]]) -> SentencePair:
-        return SentencePair(row[1], row[0].words) if projector.reverse else SentencePair(row[0].words, row[1])
+    def pair_of(row: tuple[tuple[str, columns.Tagged], tuple[str, ...]]) -> SentencePair:
+        (_, sentence), words = row
+        return SentencePair(words, sentence.words) if projector.reverse else SentencePair(sentence.words, words)
 
     joined = with_links(rows, pair_of, projector.links, name=names[0], scores=Scores.CALIBRATED)
-    for number, ((sentence, words), alignment) in enumerate(joined, start=1):
-        places = projector.place(sentence.spans, alignment)
-        listing.add(number, sentence.spans, places, sentence.words)
-        moved = (
-            Span(*run, span.label) for span, place in zip(sentence.spans, places, strict=True) for run in place.runs
+    for number, (((before, sentence), words), alignment) in enumerate(joined, start=1):
+        column = _column(projector, sentence, len(words), alignment, scheme, number)
+        lines = (f"{word}{sentence.separator}{label}\n" for word, label in zip(words, column, strict=True))
+        yield f"{before}{''.join(lines)}\n"
+
+
+def _column(
+    projector: Projector, sentence: columns.Tagged, length: int, alignment: Alignment, scheme: Scheme, number: int
+) -> list[str]:
+    """The labels of the other side's words."""
+    if scheme is Scheme.WORD:
+        return labels_of_words(sentence.labels, length, projector.from_labels(alignment))
+    places = projector.place(sentence.spans, alignment)
+    projector.listing.add(number, sentence.spans, places, sentence.words)
+    moved = (Span(*run, span.label) for span, place in zip(sentence.spans, places, strict=True) for run in place.runs)
+    return column_of(moved, length, scheme)
+
+
+def _looked_at(
+    projector: Projector, path: FilePath, numbers: tuple[int, int], scheme: Scheme
+) -> tuple[Scheme, Iterator[columns.Tagged]]:
+    """The scheme to write, and the sentences of a file.
+
+    Raises:
+        WeftError: Every line of the first sentences is bad, so that this is another kind of file or column.
+    """
+    held: list[FormatError] = []  # until it is clear that not all lines are bad
+    hear: OnError = held.append
+
+    def on_error(error: FormatError) -> object:
+        return hear(error)
+
+    of_words = scheme is Scheme.WORD
+    tagged = read_columns(path, word_column=numbers[0], label_column=numbers[1], of_words=of_words, on_error=on_error)
+    first = list(islice(tagged, _LOOKED_AT))
+    if held and len(held) >= sum(len(sentence.words) for sentence in first if not sentence.starts_document):
+        hint = "" if of_words else " For labels of single words, such as parts of speech, set `scheme` to word."
+        raise WeftError(
+            f"{held[0]} No line can be read this way. `word_column` and `label_column` choose columns.{hint}"
         )
-        column = column_of(moved, len(words), scheme)
-        yield "".join(f"{word}{sentence.separator}{label}\n" for word, label in zip(words, column, strict=True)) + "\n"
+    hear = projector.on_error
+    for error in held:
+        hear(error)
+    if scheme is Scheme.AUTO:
+        scheme = recognise_scheme(sentence.labels for sentence in first if not sentence.starts_document)
+    return scheme, chain(first, tagged)
+
+
+def _with_starts(tagged: Iterator[columns.Tagged]) -> Iterator[tuple[str, columns.Tagged]]:
+    """Sentences, each with what is written before it: lines that say that a document begins, which are no sentences."""
+    before = ""
+    for sentence in tagged:
+        if sentence.starts_document:
+            before += f"{sentence.words[0]}{sentence.separator}{sentence.labels[0]}\n\n"
+        else:
+            yield before, sentence
+            before = ""
 
 
 def _sentences(path: FilePath, cut: Segmenter, on_error: OnError) -> Iterator[tuple[str, ...]]:

@@ -22,7 +22,10 @@ _LONGEST = 1 << 12
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One word pair: how often it is linked, the two conditional probabilities, and the line of an example."""
+    """One word pair: how often it is linked, the two conditional probabilities, and the line of an example.
+
+    An empty word stands for none: the other one is so often without a link.
+    """
 
     source: str
     target: str
@@ -45,10 +48,14 @@ class Vocabulary(dict[str, int]):
 
 
 class Lexicon:
-    """Counts linked words, sentence by sentence."""
+    """Counts linked words, sentence by sentence.
 
-    def __init__(self, *, lowercase: bool = False) -> None:
-        self._lowercase = lowercase
+    With `unlinked`, a word without a link counts as linked with the empty word, so that probabilities are shares of all
+    that a word corresponds to, nothing included.
+    """
+
+    def __init__(self, *, lowercase: bool = False, unlinked: bool = False) -> None:
+        self._lowercase, self._unlinked = lowercase, unlinked
         self._sources, self._targets = Vocabulary(), Vocabulary()
         self._pairs: Counter[int] = Counter()
         self._examples: dict[int, int] = {}
@@ -59,8 +66,12 @@ class Lexicon:
         targets = [self._targets[word.lower() if self._lowercase else word] for word in pair.target]
         length = min(len(sources) + len(targets), _LONGEST - 1)
         here = length << _LINE_BITS | line
-        for link in alignment.links:
-            key = sources[link.source] << _SHIFT | targets[link.target]
+        found = [(sources[link.source], targets[link.target]) for link in alignment.links]
+        if self._unlinked:
+            alone = _alone(len(sources), len(targets), alignment)
+            found += [(sources[word], NULL) for word in alone[0]] + [(NULL, targets[word]) for word in alone[1]]
+        for source, target in found:
+            key = source << _SHIFT | target
             self._pairs[key] += 1
             if here < self._examples.get(key, here + 1):
                 self._examples[key] = here
@@ -118,6 +129,15 @@ class Lexicon:
         return of_source, of_target
 
 
+def _alone(sources: int, targets: int, alignment: Alignment) -> tuple[list[int], list[int]]:
+    """The words of both sides that have no link."""
+    linked = {link.source for link in alignment.links}, {link.target for link in alignment.links}
+    found = [
+        [word for word in range(size) if word not in has] for size, has in zip((sources, targets), linked, strict=True)
+    ]
+    return found[0], found[1]
+
+
 def _has_letters(text: str) -> bool:
     """Whether there is a letter or a digit, of whatever script."""
     return any(map(str.isalnum, text))
@@ -140,11 +160,9 @@ class LexicalWeights:
         """Count the links, and the words without any, of one sentence pair."""
         sources = [self._sources[word] for word in pair.source]
         targets = [self._targets[word] for word in pair.target]
-        alone = (set(range(len(sources))), set(range(len(targets))))
+        alone = _alone(len(sources), len(targets), alignment)
         for link in alignment.links:
             self._count(sources[link.source], targets[link.target])
-            alone[0].discard(link.source)
-            alone[1].discard(link.target)
         for word in alone[0]:
             self._count(sources[word], NULL)
         for word in alone[1]:

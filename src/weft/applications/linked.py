@@ -121,7 +121,7 @@ def _from_aligner(
         whole += pair_of(record) != NOTHING
         linked += bool(alignment.links)
         yield record, alignment
-    if whole and not linked:
-        logger.warning("%s", no_links_remark(whole))
+    if remark := no_links_remark(whole, linked):
+        logger.warning("%s", remark)
     if unknown:
         logger.warning("%s", unknown_words_remark(unknown, aligner.languages))

@@ -149,6 +149,11 @@ class MarkupBuilder:
         """Whether the text so far ends in a blank, or there is nothing yet."""
         return self._text[-1][-1:].isspace() if self._text else not self._elements
 
+    @property
+    def ends_in_letter(self) -> bool:
+        """Whether the text so far ends in a letter or a digit."""
+        return bool(self._text) and self._text[-1][-1:].isalnum()
+
     def add(self, text: str) -> None:
         """Take in text."""
         if text:

@@ -31,8 +31,8 @@ def cut_alike(
     ]
     if not twins:
         return source, target, alignment
-    new_source = _cut(source, {left: cuts[left] for left, _ in twins})
-    new_target = _cut(target, {right: cuts[left] for left, right in twins})
+    new_source = cut(source, {left: cuts[left] for left, _ in twins})
+    new_target = cut(target, {right: cuts[left] for left, right in twins})
     left_places, right_places = places(source.offsets, new_source.offsets), places(target.offsets, new_target.offsets)
     remapped = remap(alignment, left_places, right_places)
     crossing = {
@@ -58,7 +58,8 @@ def _cuts(elements: Iterable[Element], source: Segmented) -> dict[int, set[int]]
     return cuts
 
 
-def _cut(segmented: Segmented, cuts: Cuts) -> Segmented:
+def cut(segmented: Segmented, cuts: Cuts) -> Segmented:
+    """Cut words in two or more."""
     words: list[str] = []
     offsets: list[tuple[int, int]] = []
     for number, (word, (start, end)) in enumerate(zip(segmented.words, segmented.offsets, strict=True)):

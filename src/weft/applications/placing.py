@@ -6,11 +6,9 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import accumulate
 
+from weft.applications.arranging import CLOSING
 from weft.applications.projection import Projected, Run, Span
 from weft.types import Alignment
-
-# Signs that belong to the words before them: closing brackets and quotation marks, full stops and the like.
-_CLOSING = ("Pe", "Pf", "Po")
 
 
 class Surroundings:
@@ -68,7 +66,7 @@ class Surroundings:
         return min(best, key=lambda place: (self._begins_with_closing(place), abs(place - usual)))
 
     def _begins_with_closing(self, place: int) -> bool:
-        return place < len(self._target) and unicodedata.category(self._target[place][0]) in _CLOSING
+        return place < len(self._target) and unicodedata.category(self._target[place][0]) in CLOSING
 
     def nearest(self, span: Span, *, may_be_empty: bool) -> Run:
         """Where the words of a span without links would stand.

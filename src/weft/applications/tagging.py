@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from weft.applications.arranging import Part, Piece, Point, Stretch, arranged, nested
+from weft.applications.marks import mark_pairs, with_marks
 from weft.applications.markup import Element, Markup, escape, parse_markup, plain_text
 from weft.applications.parts import cut_alike
 from weft.applications.placeholders import keep_placeholders, placeholders_whole
@@ -111,6 +112,7 @@ def project_markup(
     element is lost.
     """
     record, alignment = _with_whole_placeholders(record, alignment)
+    record, alignment, marks = _with_marks(record, alignment)
     record, alignment = _with_parts(record, alignment)
     around_it = Surroundings(record.tagged.words, record.plain.words, alignment)
     filled, empty = _with_and_without_words(record)
@@ -123,7 +125,10 @@ def project_markup(
         for item, place in zip(filled, found, strict=True)
     ]
     if gaps == Gaps.DENSE:
-        found = [around_it.widened(span, place) for span, place in zip(spans, found, strict=True)]
+        found = [
+            place if (element.start, element.end) in marks else around_it.widened(span, place)
+            for (element, span), place in zip(filled, found, strict=True)
+        ]
     found = _not_within_their_kind([element for element, _ in filled], found)
     around = [(element, run) for (element, _), place in zip(filled, found, strict=True) for run in place.runs]
     tags, cut_short = nested(around)
@@ -161,6 +166,14 @@ def _with_whole_placeholders(record: MarkupRecord, alignment: Alignment) -> tupl
         alignment = remap(alignment, *(places(old.offsets, new.offsets) for old, new in sides))
         record = replace(record, tagged=tagged, plain=plain)
     return record, keep_placeholders(tagged.words, plain.words, alignment)
+
+
+def _with_marks(record: MarkupRecord, alignment: Alignment) -> tuple[MarkupRecord, Alignment, set[Run]]:
+    """The same with note marks that both sides have as words of their own, and which characters those are."""
+    texts, words = (record.markup.text, record.text), (record.tagged, record.plain)
+    pairs = mark_pairs(record.markup.elements, texts, words, alignment)
+    tagged, plain, alignment = with_marks(pairs, *words, alignment)
+    return replace(record, tagged=tagged, plain=plain), alignment, {mark for mark, _ in pairs}
 
 
 def _with_parts(record: MarkupRecord, alignment: Alignment) -> tuple[MarkupRecord, Alignment]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import ExitStack
 from typing import Annotated
 
@@ -104,7 +104,7 @@ def filter_pairs(
                 calibrated=True,
             )
         )
-        heading = text.reader().heading(given.sentences) if given.others is None else None
+        headings = text.reader().headings(given.sentences) if given.others is None else frozenset()
         rated = (BAD if pair == NOTHING else pair_score(pair, alignment) for pair, alignment in given.pairs)
         shown = counted(rated, "pairs", quiet=on_screen(output))
         verdicts = keep_above(shown, min_score) if min_score is not None else keep_share(shown, keep or 0.0)
@@ -113,7 +113,7 @@ def filter_pairs(
         note = stack.enter_context(open_output(report)) if report is not None else None
         lines = _lines(given.sentences, given.others)
         row = row_writer(report or "-")
-        kept, total = _write(lines, verdicts, writers, (note, row), heading=heading, scores=scores)
+        kept, total = _write(lines, verdicts, writers, (note, row), headings=headings, scores=scores)
     bad_lines.summarise()
     say(f"kept {kept:,} of {number_of(total, 'line')}.")
 
@@ -154,7 +154,7 @@ def _write(
     writers: list[Callable[[bytes], object]],
     reporting: tuple[Callable[[bytes], object] | None, RowWriter],
     *,
-    heading: int | None,
+    headings: Set[int],
     scores: bool,
 ) -> tuple[int, int]:
     """Write what is kept, and the line that names columns; say how many of how many pairs are kept.
@@ -170,7 +170,7 @@ def _write(
             if len(sides) == len(writers):
                 marks = [BOM_UTF8 if side.startswith(BOM_UTF8) else b"" for side in sides]
             sides = tuple(side.removeprefix(BOM_UTF8) for side in sides)
-        is_heading = number == heading
+        is_heading = number in headings
         total += not is_heading
         kept += keep
         if note is not None:

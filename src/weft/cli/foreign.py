@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from weft.errors import SettingError
 
@@ -75,6 +76,42 @@ _EFLOMAL = {
 }
 
 
+_AER = {
+    "--oneRef": _Option(("--gold-base", "1"), has_value=False),
+    "--oneHyp": _Option(("--system-base", "1"), has_value=False),
+    "--ignorePossible": _Option(("--ignore-possible",), has_value=False),
+    **dict.fromkeys(("--allSure", "--cleanPunctuation"), _FLAG),
+    **dict.fromkeys(("--fAlpha", "--most_common_errors"), _NOTHING),
+}
+# What people type in passing, and what does it here.
+_MEANT = {
+    **dict.fromkeys(("--gpu", "--cuda", "--use-gpu"), "--device cuda"),
+    **dict.fromkeys(("--tokenise", "--tokenize", "--tokenizer", "--tokenization"), "--raw"),
+}
+_MEANT_BY = {
+    "align": dict.fromkeys(("--json", "--jsonl"), "--output-format jsonl")
+    | dict.fromkeys(("--threads", "--num-threads", "--jobs", "-j"), "--workers"),
+    "lexicon": dict.fromkeys(("--json", "--jsonl"), "--format jsonl"),
+}
+_SYMMETRIZATIONS = ("grow-diag", "grow-diag-final", "grow-diag-final-and", "intersection", "union")
+_ALIGNING = ("align", "lexicon", "phrases", "filter", "project")
+
+
+def _explain_habits(command: str, arguments: Sequence[str]) -> None:
+    """Answer options that no aligner has and many people try, and ways to symmetrize in place of a method."""
+    if command not in _ALIGNING:
+        return
+    given = [argument.partition("=")[0] for argument in arguments]
+    meant = _MEANT | _MEANT_BY.get(command, {})
+    for option in given:
+        if option in meant:
+            raise SettingError(f"weft {command} has no option {option}; use {meant[option]}.")
+    typed = " ".join(arguments).replace("--method=", "--method ").split(" ")
+    method = dict(pairwise(typed)).get("--method")
+    if method in _SYMMETRIZATIONS:
+        raise SettingError(f"{method} combines two directions, which is not a method: use --symmetrize {method}.")
+
+
 def explain_foreign_options(arguments: Sequence[str]) -> None:
     """Refuse a line that was written for another aligner, and say how weft wants it.
 
@@ -86,6 +123,9 @@ def explain_foreign_options(arguments: Sequence[str]) -> None:
     """
     if list(arguments[:1]) == ["symmetrize"]:
         _explain_atools(arguments[1:])
+    if list(arguments[:1]) == ["score"]:
+        _explain_aer(arguments[1:])
+    _explain_habits("".join(arguments[:1]), arguments[1:])
     if list(arguments[:1]) != ["align"]:
         return
     given = [argument.partition("=")[0] for argument in arguments[1:]]
@@ -119,8 +159,14 @@ def _explain_atools(arguments: Sequence[str]) -> None:
     raise SettingError(f"-c is an option of atools. In weft, type: weft {shlex.join(line)}")
 
 
-def _answer(option: str, tool: str, line: list[str]) -> str:
-    return f"{option} is an option of {tool}. In weft, type: weft align {shlex.join(line)}".rstrip()
+def _explain_aer(arguments: Sequence[str]) -> None:
+    """Answer the options of the script that comes with awesome-align."""
+    if found := next((argument for argument in arguments if argument in _AER), None):
+        raise SettingError(_answer(found, "awesome-align's aer.py", _translated(arguments, _AER), command="score"))
+
+
+def _answer(option: str, tool: str, line: list[str], *, command: str = "align") -> str:
+    return f"{option} is an option of {tool}. In weft, type: weft {command} {shlex.join(line)}".rstrip()
 
 
 def _translated(arguments: Sequence[str], options: Mapping[str, _Option]) -> list[str]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from enum import StrEnum
+from itertools import chain
 from os import makedirs
 from os.path import join
 from typing import TYPE_CHECKING, Annotated
@@ -25,15 +26,19 @@ from weft.cli.options import OUTPUT, OutputOption, StrictOption
 from weft.cli.output import write_lines
 from weft.cli.progress import counted
 from weft.errors import SettingError
-from weft.text.cells import RowWriter, row_writer
+from weft.text.cells import RowWriter, csv_row, protected, row_writer
 from weft.text.lines import FilePath
 from weft.text.pairs import PairReader
+from weft.text.rows import is_csv
 from weft.types import SentencePair
 
 if TYPE_CHECKING:
     from weft.applications.lexicon import Entry
 
+_COLUMNS = ("source", "target", "count", "target_given_source", "source_given_target", "line")
+_EXAMPLES = ("source_example", "target_example")
 _ENTRIES = "Entries"
+_NULL = "NULL"
 _MARIAN = "Shortlists for machine translation"
 
 
@@ -77,6 +82,14 @@ def lexicon(
             rich_help_panel=_ENTRIES,
         ),
     ] = False,
+    unlinked: Annotated[
+        bool,
+        typer.Option(
+            "--unlinked",
+            help="Also count how often words have no link, in rows with NULL and in the probabilities.",
+            rich_help_panel=_ENTRIES,
+        ),
+    ] = False,
     examples: Annotated[
         bool, typer.Option("--examples", help="Add an example sentence pair to each entry.", rich_help_panel=OUTPUT)
     ] = False,
@@ -106,7 +119,10 @@ def lexicon(
     ] = None,
     format: Annotated[
         LexiconFormat,
-        typer.Option(help="Output format; tsv becomes CSV if the output file ends in .csv.", rich_help_panel=OUTPUT),
+        typer.Option(
+            help="Output format; tsv becomes CSV with column names if the output file ends in .csv.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = LexiconFormat.TSV,
     text: TextOptions = TextOptions(),  # noqa: B008 - it is frozen
     links_base: LinksBaseOption = 0,
@@ -124,15 +140,16 @@ def lexicon(
     from weft.applications.remapping import in_pieces, sentencepieces
 
     cut = (sentencepieces(source_spm) if source_spm else None, sentencepieces(target_spm) if target_spm else None)
-    if marian is not None and (examples or output != "-" or format is not LexiconFormat.TSV):
-        raise SettingError("--marian writes two files of its own; leave out --output, --format and --examples.")
+    if marian is not None and (examples or unlinked or output != "-" or format is not LexiconFormat.TSV):
+        others = "--output, --format, --unlinked and --examples"
+        raise SettingError(f"--marian writes two files of its own; leave out {others}.")
     if marian is not None:
         makedirs(marian, exist_ok=True)
     bad_lines = BadLines("This pair is left out.", strict=strict)
     with linked_input(
         *(input, target, links), base=links_base, aligning=aligning, text=text, bad_lines=bad_lines, twice=examples
     ) as given:
-        counts = Lexicon(lowercase=lowercase)
+        counts = Lexicon(lowercase=lowercase, unlinked=unlinked)
         for line, (pair, alignment) in enumerate(counted(given.pairs, "pairs", quiet=False), start=1):
             counts.add(*(in_pieces(pair, alignment, cut) if any(cut) else (pair, alignment)), line)
         if marian is not None:
@@ -145,9 +162,13 @@ def lexicon(
         shown: dict[int, SentencePair] = {}
         if examples:
             entries = list(entries)
-            reader = replace(text.reader(), again=True)
+            # Whoever has raw text wants to see it as it is, not as words with blanks between them.
+            reader = replace(text.reader(), again=True, split=None)
             shown = _sentences({entry.line for entry in entries}, given.sentences, given.others, reader)
-        write_lines(output, _lines(entries, shown, format, row_writer(output)))
+        write_lines(
+            output,
+            chain(_headings(output, format, examples), _lines(entries, shown, format, protected(row_writer(output)))),
+        )
     bad_lines.summarise()
 
 
@@ -159,6 +180,12 @@ def _sentences(
     return {line: pair for line, pair in enumerate(pairs, start=1) if line in wanted}
 
 
+def _headings(output: str, format: LexiconFormat, examples: bool) -> Iterator[str]:
+    """The names of the columns, for a spreadsheet; a table with tabs has none."""
+    if format is LexiconFormat.TSV and is_csv(output):
+        yield csv_row([*_COLUMNS, *(_EXAMPLES if examples else ())])
+
+
 def _lines(
     entries: Iterable[Entry], shown: dict[int, SentencePair], format: LexiconFormat, row: RowWriter
 ) -> Iterator[str]:
@@ -168,13 +195,14 @@ def _lines(
             yield json.dumps(_record(entry, example), ensure_ascii=False) + "\n"
         else:
             probabilities = (f"{entry.target_given_source:.6f}", f"{entry.source_given_target:.6f}")
-            yield row((entry.source, entry.target, str(entry.count), *probabilities, str(entry.line), *example))
+            words = (entry.source or _NULL, entry.target or _NULL)
+            yield row((*words, str(entry.count), *probabilities, str(entry.line), *example))
 
 
 def _record(entry: Entry, example: list[str]) -> dict[str, object]:
     record: dict[str, object] = {
-        "source": entry.source,
-        "target": entry.target,
+        "source": entry.source or None,
+        "target": entry.target or None,
         "count": entry.count,
         "target_given_source": round(entry.target_given_source, 6),
         "source_given_target": round(entry.source_given_target, 6),

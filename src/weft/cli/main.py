@@ -90,7 +90,7 @@ def main() -> None:
         _fail(str(error), 1)
     except OSError as error:
         place = "" if error.filename is None else f"{error.filename or repr(error.filename)}: "
-        hint = _hint(error.filename) if isinstance(error, FileNotFoundError) else ""
+        hint = _hint(error.filename) if isinstance(error, FileNotFoundError) else _folder_hint(error)
         _fail(f"{place}{error.strerror}.{hint}" if error.strerror else str(error), 1)
     except typer.Exit as stop:
         sys.exit(stop.exit_code)
@@ -98,6 +98,7 @@ def main() -> None:
 
 _STOPPING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _PATTERN_HINT = " Patterns need --engine ray; without it, align one file at a time."
+_FOLDER_HINT = " Folders need --engine ray; without it, align one file at a time."
 _SENTENCE_HINT = " If this is a sentence and not a file, type: echo 'SENTENCE ||| TRANSLATION' | weft align --raw"
 
 
@@ -105,6 +106,12 @@ def _hint(name: object) -> str:
     """What a name that is no file's may have been meant for."""
     is_pattern = isinstance(name, str) and "*" in name and sys.argv[1:2] == ["align"]
     return _PATTERN_HINT if is_pattern else _SENTENCE_HINT if _is_sentence(name) else ""
+
+
+def _folder_hint(error: OSError) -> str:
+    """What reads a folder that was named as a file."""
+    is_input = isinstance(error, IsADirectoryError) and error.filename in sys.argv[2:]
+    return _FOLDER_HINT if is_input and sys.argv[1:2] == ["align"] else ""
 
 
 def _is_sentence(name: object) -> bool:

@@ -217,7 +217,12 @@ ShardsOption = Annotated[
     ),
 ]
 ResumeOption = Annotated[
-    bool, typer.Option("--resume", help="Continue an interrupted run that used --shards.", rich_help_panel=LARGE)
+    bool,
+    typer.Option(
+        "--resume",
+        help="Continue an interrupted run that used --shards. Does nothing if the output is already complete.",
+        rich_help_panel=LARGE,
+    ),
 ]
 WorkersOption = Annotated[
     int | None,

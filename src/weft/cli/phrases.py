@@ -13,10 +13,11 @@ from weft.cli.linked import InputArgument, LinksBaseOption, LinksOption, TargetA
 from weft.cli.options import OutputOption, StrictOption
 from weft.cli.output import write_lines
 from weft.cli.progress import counted
-from weft.errors import FormatError
+from weft.errors import FormatError, SettingError
 from weft.text.json_objects import shorten
 from weft.text.lines import display_name
 from weft.text.pairs import NOTHING
+from weft.text.rows import is_csv
 from weft.types import Alignment, SentencePair
 
 _ENTRIES = "Entries"
@@ -50,6 +51,11 @@ def phrases(
     """
     from weft.applications.phrases import PhraseTable
 
+    if is_csv(output):
+        raise SettingError(
+            "a phrase table separates its fields with |||, so it is not CSV; give the output another name, such as "
+            "phrase-table.gz. For a table of words as CSV, use weft lexicon."
+        )
     bad_lines = BadLines("This pair is left out.", strict=strict)
     with linked_input(
         input, target, links, base=links_base, aligning=aligning, text=text, bad_lines=bad_lines

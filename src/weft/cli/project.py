@@ -110,7 +110,11 @@ def project(
         ),
     ] = None,
     scheme: Annotated[
-        Scheme, typer.Option(help="For conll: the tagging scheme to write.", rich_help_panel=_LABELS)
+        Scheme,
+        typer.Option(
+            help="For conll: the tagging scheme to write; word is one label for each word, such as its part of speech.",
+            rich_help_panel=_LABELS,
+        ),
     ] = Scheme.AUTO,
     unit: Annotated[
         Unit, typer.Option("--spans", help="For jsonl: the unit of span offsets.", rich_help_panel=_LABELS)
@@ -140,7 +144,7 @@ def project(
 
     if report == output:
         raise SettingError("two outputs have the same name; choose different names.")
-    format = format or _format_of(labels)
+    format = format or _format_of(labels, target)
     if format is LabelFormat.DOCUMENT:
         if not is_document(labels):
             raise SettingError(f"the name of a document must end in one of {', '.join(FORMATS)}.")
@@ -199,7 +203,8 @@ def project(
 _OTHER_DOCUMENTS = (".odt", ".doc", ".rtf", ".pdf", ".pptx", ".xlsx", ".epub")
 
 
-def _format_of(labels: str) -> LabelFormat:
+def _format_of(labels: str, target: str | None) -> LabelFormat:
+    """The format that the names of the files say."""
     from weft.applications.documents import FORMATS, is_document
 
     name = labels.lower()
@@ -207,12 +212,16 @@ def _format_of(labels: str) -> LabelFormat:
         raise SettingError(f"{labels}: weft cannot read this kind of document. It can read {', '.join(FORMATS)}.")
     if is_document(labels):
         return LabelFormat.DOCUMENT
+    if target is not None and is_document(target):
+        raise SettingError(f"the document comes first, then its translation: `weft project {target} {labels}`.")
     return LabelFormat.JSONL if ".jsonl" in name else LabelFormat.CONLL
 
 
 def _check(format: LabelFormat, target: str | None, *, segments: bool, languages_without_raw: bool) -> None:
     if segments:
-        raise SettingError("--segments only works with documents.")
+        from weft.applications.documents import FORMATS
+
+        raise SettingError(f"--segments only works with documents: {', '.join(FORMATS)}.")
     if languages_without_raw:
         raise SettingError("--source-language and --target-language need --raw.")
     if format is LabelFormat.CONLL and target is None:

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.applications.columns import Scheme, column_of, read_columns, recognise_scheme, spans_of
+from weft.applications.columns import Scheme, column_of, labels_of_words, read_columns, recognise_scheme, spans_of
 from weft.applications.projection import Span
 from weft.errors import FormatError
+from weft.types import Alignment, Link
 
 
 def read(tmp_path, text, **options):
@@ -64,6 +65,32 @@ def test_files(tmp_path):
 
 def test_columns_are_chosen(tmp_path):
     assert read(tmp_path, "1 Rom B-A _\n", word_column=1, label_column=2)[0].words == ("Rom",)
+
+
+def test_labels_of_words_may_be_anything(tmp_path):
+    conllu = "# newdoc = 1\n1-2\tzum{0}\n1\tzu\tzu\tADP{1}\n2\tdem\tder\tDET{1}\n2.1\tx{0}\n3\tHaus\tHaus\t{1}\n"
+    text = conllu.format("\t_" * 8, "\t_" * 6)
+    (sentence,) = read(tmp_path, text, word_column=1, label_column=3, of_words=True)
+    assert (sentence.words, sentence.labels) == (("zu", "dem", "Haus"), ("ADP", "DET", "_"))
+    assert sentence.spans == ()
+
+
+def test_each_word_gets_the_label_of_its_most_probable_partner():
+    links = [Link(0, 1, 0.4), Link(1, 1, 0.9), Link(2, 0, 0.2)]
+    assert labels_of_words(["A", "B", "C"], 3, Alignment.of(links)) == ["C", "B", "_"]
+    assert labels_of_words(["A", "B"], 1, Alignment.of([Link(0, 0), Link(1, 0)])) == ["A"]
+
+
+def test_a_line_that_begins_a_document_is_told_apart(tmp_path):
+    start, sentence, second, word = read(
+        tmp_path, "-DOCSTART- -X- O\n\na NN B-X\n\n-DOCSTART-\nb NN O\n-DOCSTART- NN O\n"
+    )[:4]
+    assert (start.starts_document, start.labels) == (True, ("O",))
+    assert (sentence.starts_document, sentence.words) == (False, ("a",))
+    assert second.starts_document
+    assert word.words == ("b", "-DOCSTART-")
+    [start] = read(tmp_path, "-DOCSTART- -X- O\n", label_column=1)  # no label, and no bad line
+    assert start.labels == ("-X-",)
 
 
 @pytest.mark.parametrize(

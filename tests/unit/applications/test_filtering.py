@@ -27,6 +27,22 @@ def test_coverage_times_mean_probability(links, score):
     assert pair_score(PAIR, Alignment(tuple(links))) == pytest.approx(score)
 
 
+@pytest.mark.parametrize(
+    ("words", "least", "most"),
+    [
+        (["ja"] * 3, 1.0, 1.0),
+        (["la"] * 16, 1.0, 1.0),
+        (["la"] * 30, 0.6, 0.8),
+        (["a"] * 3000, 0.0, 0.1),
+        (["a", "b"] * 1500, 0.0, 0.2),
+        ([f"word{number % 300}" for number in range(3000)], 1.0, 1.0),  # a page of text
+    ],
+)
+def test_the_same_few_words_again_and_again_are_worth_little(words, least, most):
+    for pair in (SentencePair(tuple(words), ("x", "y")), SentencePair(("x", "y"), tuple(words))):
+        assert least <= pair_score(pair, Alignment((), score=1.0)) <= most
+
+
 def test_the_score_is_that_of_the_aligner():
     aligner = Aligner.from_pretrained()
     for source, target in (("das ist gut .", "that is good ."), ("eins", "one two three")):

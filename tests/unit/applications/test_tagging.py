@@ -15,6 +15,7 @@ from weft.applications.markup import parse_markup, plain_text
 from weft.applications.projection import Gaps, Reason
 from weft.applications.spans import split_at_blanks
 from weft.applications.tagging import MarkupRecord, project_markup, read_markup
+from weft.text.segment import segmenter_for
 from weft.types import Alignment, Link
 
 
@@ -116,6 +117,15 @@ def project(tmp_path, source, target, links, **options):
         # A part of a word stays one where the translation has the same word.
         ("H<sub>2</sub>O is c", "x H2O y", "0-1 1-2", "x H<sub>2</sub>O y"),
         ("un<b>real</b> c", "x y", "0-0 1-1", "<b>x</b> y"),
+        # A note mark that the translation has too stays a note mark.
+        ("to 5.<sup>1</sup>", "bis 17 Uhr.1", "0-0 1-1 1-2", "bis 17 Uhr.<sup>1</sup>"),
+        ("to 5.<sup>1</sup>", "bis 17.1", "0-0 1-1", "bis 17.<sup>1</sup>"),
+        ("bread<sup>2</sup> is", "ist Brot2", "0-1 1-0", "ist Brot<sup>2</sup>"),
+        ("<b>bread</b><sup>[2]</sup> is", "ist Brot[2].", "0-1 1-0", "ist <b>Brot</b><sup>[2]</sup>."),
+        ("bread<sup>1</sup> cake<sup>†</sup>", "Kuchen†, Brot1", "0-1 1-0", "Kuchen<sup>†</sup>, Brot<sup>1</sup>"),
+        ("a m<sup>2</sup> c CO<sub>2</sub>", "CO2 x m2 y", "0-1 1-2 2-3 3-0", "CO<sub>2</sub> x m<sup>2</sup> y"),
+        ("bread<sup>1</sup> a", "x Brot v2.1 #1", "0-1 1-0", "x <sup>Brot</sup> v2.1 #1"),
+        ("bread<sup>1</sup> a", "Brot11 x", "0-0 1-1", "<sup>Brot11</sup> x"),
         # All words but the punctuation at the ends stay all words.
         ("<a>a c d</a> .", "x y z .", "0-0 2-1 3-3", "<a>x y z</a> ."),
         ("“ <b>a c</b> ”", "x y", "1-0", "<b>x y</b>"),
@@ -139,6 +149,22 @@ def project(tmp_path, source, target, links, **options):
 def test_tags_go_with_their_words(tmp_path, source, target, links, expected):
     assert project(tmp_path, source, target, links).line == expected
     ET.fromstring(f'<line xmlns:x="urn:x">{expected}</line>')
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "links", "expected"),
+    [
+        ("fresh bread<img/> daily.", "täglich frisches Brot.", "0-1 1-2 2-0 3-3", "täglich frisches Brot<img/>."),
+        ("fresh bread <img/> daily.", "täglich frisches Brot.", "0-1 1-2 2-0 3-3", "täglich frisches Brot <img/>."),
+        ("the<img/> school daily", "l'école du jour", "0-0 1-1 2-3", "l'<img/>école du jour"),
+        ("<img/> “fresh” bread", "« frais » pain", "0-0 1-1 2-2 3-3", "<img/> « frais » pain"),
+        ("see <img/> the “bread”", "sieh (das Brot)", "0-0 1-2 3-3", "sieh <img/> (das Brot)"),
+        ("a <b><img/> bread</b> daily", "x y z", "0-0 1-1 2-2", "x <b><img/> y</b> z"),
+    ],
+)
+def test_a_point_brings_no_blank_between_a_word_and_its_full_stop(tmp_path, source, target, links, expected):
+    cut = segmenter_for(None)
+    assert project(tmp_path, source, target, links, segmenters=(cut, cut)).line == expected
 
 
 def test_parts(tmp_path):
@@ -172,8 +198,8 @@ def test_one_line_stays_one_line(tmp_path):
 pieces = st.sampled_from(
     ["<b>", "</b>", "<i k='v\"'>", "</i>", "<a href=x id=1>", "</a>", "<br>", "<img/>", "<p>", "</p>", "<x:g>",
      "</x:g>", "<g id='1'>", "</g>", "<bpt id='1'>c</bpt>", "<ept id='1'/>", "<bpt id='2'/>",
-     "{0}", "a", "b c", " ", "  d ", "<", ">", "&", "&amp;", "&lt;b&gt;", "<!-- x -->", "<?p?>", "\u00a0",
-     "\x00", "é\u0301"]
+     "{0}", "a", "b c", "1", "d1", "1.", " ", "  d ", "<", ">", "&", "&amp;", "&lt;b&gt;", "<!-- x -->", "<?p?>",
+     "\u00a0", "\x00", "é\u0301"]
 )  # fmt: skip
 
 

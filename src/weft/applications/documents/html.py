@@ -98,8 +98,12 @@ _OPAQUE = frozenset(
     ]
 )
 _NOT_TRANSLATED = frozenset({"pre", "listing", "xmp"})
-# Attributes that people read.
+# Attributes that people read, on every element and on some.
 _READ = ("title", "alt", "placeholder", "aria-label")
+_READ_ON = {"optgroup": ("label",), "option": ("label",)}
+_BUTTONS = frozenset({"submit", "button", "reset"})
+# Elements that hold text beside the sentences of the page.
+_FIELDS = frozenset({"option", "textarea"})
 _WHOLE_PAGE = re.compile(rb"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 
 
@@ -135,8 +139,34 @@ class _Place:
         append_pieces(self.parent, [first, *pieces, last], before=self.before)
 
 
+@dataclass(frozen=True, slots=True)
+class _Aside:
+    """Text that people read beside the sentences of a page: an attribute, or what is in a field, named after it."""
+
+    node: Any
+    name: str
+
+    @property
+    def text(self) -> str:
+        """The text in one line."""
+        return " ".join((self.node.text if self._in_field else self.node.get(self.name)).split())
+
+    @property
+    def _in_field(self) -> bool:
+        return self.name == local_name(self.node)
+
+    def fill(self, text: str) -> None:
+        """Put a translation in its place."""
+        if not self._in_field:
+            self.node.set(self.name, text)
+            return
+        if self.name == "option" and self.node.get("value") is None:
+            self.node.set("value", self.text)  # so that the form sends what it did
+        self.node.text = text
+
+
 class HtmlDocument:
-    """A page, or a part of one; what stands in attributes comes behind all other segments."""
+    """A page, or a part of one; what stands in attributes and fields comes behind all other segments."""
 
     def __init__(self, data: bytes, name: str, languages: Languages, *, xml: bool = False) -> None:
         if not xml and is_utf16(data):  # XML says itself what it is in, and is written in that
@@ -151,12 +181,9 @@ class HtmlDocument:
         inline = InlineContent(_element_of, _role_of)
         found = [(place, inline.markup(place.items)) for place in _places(self._tree.getroot())]
         self._places = [place for place, markup in found if markup.text.strip()]
-        self._attributes = list(_attributes(self._tree.getroot()))
+        self._asides = list(_asides(self._tree.getroot()))
         self.segments = [DocumentSegment(markup) for _, markup in found if markup.text.strip()]
-        self.segments += [
-            DocumentSegment(Markup(" ".join(node.get(name).split()), ()), attribute=name)
-            for node, name in self._attributes
-        ]
+        self.segments += [DocumentSegment(Markup(aside.text, ()), attribute=aside.name) for aside in self._asides]
         self._filled: list[tuple[_Place, Sequence[Piece]]] = []
 
     def fill(self, number: int, pieces: Sequence[Piece]) -> list[str]:
@@ -165,8 +192,8 @@ class HtmlDocument:
             # Tags are copied when they are put among words, so attributes have to be there first.
             self._filled.append((self._places[number], pieces))
         else:
-            node, name = self._attributes[number - len(self._places)]
-            node.set(name, printable("".join(piece for piece in pieces if isinstance(piece, str))))
+            text = "".join(piece for piece in pieces if isinstance(piece, str))
+            self._asides[number - len(self._places)].fill(printable(text))
         return []
 
     def written(self) -> bytes:
@@ -245,25 +272,46 @@ def _role_of(node: Any) -> Role:
     return Role.AROUND if (local_name(node) in _AROUND or "-" in local_name(node)) and not is_note else Role.CODE
 
 
-def _attributes(root: Any) -> Iterator[tuple[Any, str]]:
-    """Nodes and the names of those of their attributes that people read, in the order of the page."""
+def _asides(root: Any) -> Iterator[_Aside]:
+    """Attributes that people read and the texts of fields, in the order of the page."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
         if not local_name(node) or node.get("translate") == "no":
             continue
-        is_description = local_name(node) == "meta" and node.get("name", "").lower() == "description"
-        names = ("content",) if is_description else _READ
-        yield from ((node, name) for name in names if node.get(name, "").strip())
+        yield from (_Aside(node, name) for name in _read_attributes(node) if node.get(name, "").strip())
+        text = (node.text or "").strip()
+        # Lines of a text area cannot be one segment, nor can what holds tags.
+        if local_name(node) in _FIELDS and text and "\n" not in text and not len(node):
+            yield _Aside(node, local_name(node))
         waiting += reversed(node)
+
+
+def _read_attributes(node: Any) -> tuple[str, ...]:
+    """The names of the attributes of a node that people read."""
+    name = local_name(node)
+    if name == "meta" and node.get("name", "").lower() == "description":
+        return ("content",)
+    if name == "input" and node.get("type", "").lower() in _BUTTONS:
+        return (*_READ, "value")
+    return (*_READ, *_READ_ON.get(name, ()))
 
 
 def _is_inline(node: Any) -> bool:
     """Whether a node stands among words; one that holds blocks is a block itself."""
     name = local_name(node)
+    if name == "noscript":
+        return not _has_words(node)
     if not name or name in _OPAQUE:
         return True
     return (name in _AROUND or "-" in name) and all(map(_is_inline, node))
+
+
+def _has_words(node: Any) -> bool:
+    """Whether a node holds text, and not only a picture that counts visitors, or a style."""
+    if not local_name(node) or local_name(node) in ("script", "style"):
+        return False
+    return bool((node.text or "").strip()) or any(_has_words(child) or (child.tail or "").strip() for child in node)
 
 
 def _places(block: Any) -> Iterator[_Place]:

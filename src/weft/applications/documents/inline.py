@@ -64,14 +64,26 @@ class Document(Protocol):
 class TextBuilder(MarkupBuilder):
     """Builds markup from text in which a run of whitespace is one blank, and none at the ends."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._between_words = False
+
     def add(self, text: str) -> None:
         """Take in text."""
         text = _BLANKS.sub(" ", text)
+        if self._between_words and text:
+            self._between_words = False
+            if self.ends_in_letter and text[0].isalnum():
+                super().add(" ")
         super().add(text[1:] if text[:1] == " " and self.ends_in_blank else text)
 
     def part(self) -> None:
         """Part the words before from the words after."""
         self.add(" ")
+
+    def part_words(self) -> None:
+        """Part the words before from the words after, if nothing else stands between them."""
+        self._between_words = True
 
 
 def trimmed(markup: Markup) -> Markup:

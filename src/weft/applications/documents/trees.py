@@ -10,7 +10,7 @@ from typing import Any
 
 from weft.applications.arranging import Part, Piece, Tag
 from weft.applications.documents.inline import TextBuilder, trimmed
-from weft.applications.markup import MARKS, NOT_XML, Element, Markup, MarkupBuilder, place_mark
+from weft.applications.markup import MARKS, NOT_XML, Element, Markup, place_mark
 from weft.errors import FormatError, MissingExtraError, first_line
 
 _SEVERAL_BYTES = ("UTF-16", "UTF-32", "UCS")
@@ -65,6 +65,7 @@ class Role(Enum):
 
     AROUND = "around words"
     CODE = "code instead of words"
+    THING = "code for something that stands between words"
 
 
 def local_name(node: Any) -> str:
@@ -85,7 +86,7 @@ class InlineContent:
         self,
         element_of: Callable[[Any], Element],
         role_of: Callable[[Any], Role],
-        builder: Callable[[], MarkupBuilder] = TextBuilder,
+        builder: Callable[[], TextBuilder] = TextBuilder,
     ) -> None:
         self._element_of = element_of
         self._role_of = role_of
@@ -98,7 +99,7 @@ class InlineContent:
             self._read(builder, item)
         return trimmed(builder.built())
 
-    def _read(self, builder: MarkupBuilder, item: Any) -> None:
+    def _read(self, builder: TextBuilder, item: Any) -> None:
         if isinstance(item, str):
             builder.add(item)
             return
@@ -111,10 +112,13 @@ class InlineContent:
             builder.add(element.stands_for)
             builder.end(element)
             return
-        if self._role_of(item) is Role.CODE:
+        role = self._role_of(item)
+        if role is not Role.AROUND:
             begun = place_mark(builder, element)
             if begun is not element:
                 begun.origin = (begun.origin, item)
+            if role is Role.THING:
+                builder.part_words()
             return
         builder.start(element)
         for inner in contents(item):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -30,36 +31,58 @@ _AROUND = frozenset({"g", "pc", "mrk", "hi"})
 _LONE_CODES = frozenset({"ph", "x", "it"})
 _BREAKS = frozenset({"lb", "pb", "xlf:lb", "xlf:pb"})
 _DESCRIPTIONS = ("equiv-text", "disp", "equiv")
+_LINE_BREAK = re.compile(
+    r"[<\[{]?\s*(?:br|lb|line[ _-]?break|page[ _-]?break|new[ _-]?line|tab)\s*/?[>\]}]?|\\[nrt]", re.IGNORECASE
+)
+_WITHIN_WORDS = re.compile(r"[<\[{&]?\s*(?:wbr|shy|soft[ _-]?hyphen)\s*/?[>\]};]?|[\u00ad\u200b-\u200d]", re.IGNORECASE)
 # What a target says of itself before it is translated.
 _UNTRANSLATED = frozenset({"new", "needs-translation", "initial"})
 
 
-def inline_codes() -> InlineContent:
-    """How XLIFF and TMX write inline content."""
-    return InlineContent(_element_of, _role_of)
+def inline_codes(*, second: bool = False) -> InlineContent:
+    """How XLIFF and TMX write inline content; `second` is XLIFF 2."""
+    return InlineContent(_element_of, _role_in_second if second else _role_of)
 
 
 def _element_of(node: Any) -> Element:
     name = local_name(node) or "!--"
     attributes = dict(node.attrib) if name != "!--" else {}
     is_lone = name in _LONE_CODES
+    said = _said(node) if is_lone else ()
+    is_break = any(attributes.get(key) in _BREAKS for key in ("ctype", "type", "subType"))
     return Element(
         name,
         attributes,
         cuttable=name == "hi",
-        breaks=is_lone and any(attributes.get(key) in _BREAKS for key in ("ctype", "type", "subType")),
-        stands_for=_placeholder(node) if is_lone else "",
+        breaks=is_lone and (is_break or any(map(_LINE_BREAK.fullmatch, said))),
+        stands_for=next((text for text in said if PLACEHOLDER.fullmatch(text)), ""),
     )
 
 
-def _placeholder(node: Any) -> str:
-    """The placeholder that a code is or says it is, such as `{name}` or `%s`."""
-    written = ("".join(node.itertext()), *(node.get(name, "") for name in _DESCRIPTIONS))
-    return next((text.strip() for text in written if PLACEHOLDER.fullmatch(text.strip())), "")
+def _said(node: Any) -> tuple[str, ...]:
+    """What a code holds, what it says it looks like, and the original that it refers to."""
+    written = ("".join(node.itertext()), *(node.get(name, "") for name in _DESCRIPTIONS), _original(node))
+    return tuple(text.strip() for text in written)
+
+
+def _original(node: Any) -> str:
+    """What a code of XLIFF 2 was in the original, which its unit keeps in one place for all of them."""
+    key = node.get("dataRef")
+    unit = None if key is None else next(node.iterancestors("{*}unit"), None)
+    if unit is None:
+        return ""
+    return next(("".join(data.itertext()) for data in unit.iter("{*}data") if data.get("id") == key), "")
 
 
 def _role_of(node: Any) -> Role:
     return Role.AROUND if local_name(node) in _AROUND else Role.CODE
+
+
+def _role_in_second(node: Any) -> Role:
+    """As in the first version, where `<ph>` may be formatting; here it is a thing that has no words in it."""
+    if local_name(node) == "ph" and not any(map(_WITHIN_WORDS.fullmatch, _said(node))):
+        return Role.THING
+    return _role_of(node)
 
 
 def segment_of(inline: InlineContent, source: Any, target: Any | None) -> DocumentSegment:
@@ -95,7 +118,7 @@ class XliffDocument:
             raise FormatError(name, None, "expected an <xliff> of version 1.2 or 2.x.")
         self._languages = languages
         self._second = version.startswith("2.")
-        self._inline = inline_codes()
+        self._inline = inline_codes(second=self._second)
         units = [
             unit for unit in (_segments(root) if self._second else _trans_units(root)) if _translatable(unit.holder)
         ]

@@ -45,6 +45,54 @@ def test_links_of_segments_may_come_from_a_file(tmp_path):
     assert written == b"<p><b>x</b> y</p><p>z</p>"
 
 
+def second_xliff(unit: str) -> str:
+    xmlns = "urn:oasis:names:tc:xliff:document:2.0"
+    file = f'<file id="f"><unit id="u">{unit}</unit></file>'
+    return f'<xliff version="2.0" srcLang="en" trgLang="fr" xmlns="{xmlns}">{file}</xliff>'
+
+
+def test_a_code_of_xliff_2_takes_the_place_of_the_original_that_its_unit_keeps(aligner, tmp_path):
+    (tmp_path / "a.xlf").write_text(
+        second_xliff(
+            '<originalData><data id="d1">{count}</data><data id="d2">{name}</data></originalData><segment>'
+            '<source>You have <ph id="1" dataRef="d1"/> files, <ph id="2" dataRef="d2"/>.</source>'
+            "<target>Vous avez {count} fichiers, {name}.</target></segment>"
+        )
+    )
+    document = read_document(tmp_path / "a.xlf")
+    assert [segment.text for segment in document.segments] == ["You have {count} files, {name}."]
+    [target] = etree.fromstring(project_document(document, None, aligner)).iter("{*}target")
+    assert [(node.get("dataRef"), node.tail) for node in target] == [("d1", " fichiers, "), ("d2", ".")]
+    assert target.text == "Vous avez "
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ('<ph id="9" equiv="BR"/>', "files on"),
+        ('<ph id="9" disp="[br/]"/>', "files on"),
+        ('<ph id="9" dataRef="d"/>', "files on"),
+        ('<ph id="9"/>', "files on"),
+        (' <ph id="9"/> ', "files on"),
+        ('<ph id="9"/>, ', "files, on"),
+        ('<ph id="9" equiv="&#xad;"/>', "fileson"),
+        ('<ph id="9" disp="&lt;wbr>"/>', "fileson"),
+        ('<sc id="9"/>', "fileson"),
+    ],
+)
+def test_single_codes_of_xliff_2_part_words(tmp_path, code, text):
+    data = '<originalData><data id="d">&lt;br /></data></originalData>'
+    (tmp_path / "a.xlf").write_text(second_xliff(f"{data}<segment><source>files{code}on</source></segment>"))
+    [segment] = read_document(tmp_path / "a.xlf").segments
+    assert segment.text.replace("  ", " ") == text
+
+
+def test_a_line_break_parts_words_however_it_is_written(tmp_path):
+    unit = '<trans-unit id="1"><source>files<ph id="1">&lt;br/></ph>on</source></trans-unit>'
+    (tmp_path / "a.xlf").write_text(f'<xliff version="1.2"><file><body>{unit}</body></file></xliff>')
+    assert [segment.text for segment in read_document(tmp_path / "a.xlf").segments] == ["files on"]
+
+
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize(
     ("name", "text"),
@@ -68,6 +116,23 @@ def test_utf16_is_read_as_utf8_would_be(tmp_path, name, text, encoding):
         assert "Mädchen" in document.written().decode("utf-16")
     else:
         assert document.written() == expected.written()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("a.md", "Fresh bread[^1] daily.\n\n[^1]: b\n", "Täglich frisches Brot[^1]."),
+        ("a.html", '<p>Fresh bread<sup><a>1</a></sup> daily.</p><p>b</p>', "Brot<sup><a>1</a></sup>.</p>"),
+        ("a.html", '<p>Fresh bread <img src="b"> daily.</p><p>b</p>', 'Täglich frisches Brot <img src="b">.</p>'),
+        ("a.usfm", "\\id GEN\n\\v 1 Fresh bread\\f + \\ft b\\f* daily.\n", "Täglich frisches Brot\\f + \\ft x\\f*.\n"),
+    ],
+)  # fmt: skip
+def test_a_mark_that_moves_to_the_end_stands_right_before_the_full_stop(tmp_path, name, text, expected):
+    (tmp_path / name).write_text(text)
+    (tmp_path / "links").write_text("0-1 1-2 2-0 3-3\n0-0\n")
+    document = read_document(tmp_path / name)
+    written = project_document(document, ["Täglich frisches Brot.", "x"], LinkFile(tmp_path / "links")).decode()
+    assert expected in written
 
 
 def test_a_translation_of_another_length_is_named(tmp_path):

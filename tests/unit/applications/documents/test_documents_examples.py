@@ -46,7 +46,7 @@ SEEN = {
         "si <sc>aucune ligne</sc> n'a",
         "d'ouvrir <pc>{path}</pc> : %s",
     ],
-    ("manual.xlf", "de"): ["%s: <pc>{path}</pc> lässt", "Standardeingabe<ph>.", "<pc>kein Unterschied</pc> gemacht"],
+    ("manual.xlf", "de"): ["%s: <pc>{path}</pc> lässt", "Standardeingabe <ph>.", "<pc>kein Unterschied</pc> gemacht"],
     ("slides.xlf", "ja"): ["<g>大阪</g>と<g>京都</g>の<g>新しい店舗</g>", "<bpt>12パーセント</bpt>増加"],
     ("slides.xlf", "es"): ["un <bpt>12 por ciento</bpt> en", "<g>Pregúntenos lo que quiera</g>"],
     ("README.md", "zh"): ["<strong>其他系统</strong>请参阅<link>指南</link>。", "<code>pip install seedling</code>。"],

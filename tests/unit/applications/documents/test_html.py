@@ -60,6 +60,40 @@ def test_a_translation_with_some_of_them_is_refused(projected):
         projected(["siehe den Platz", "x", "Ende", "B"])
 
 
+FORM = """<noscript><style>b {}</style><img src="pixel"></noscript><p>choose <select><optgroup label="warm">
+<option>red</option><option value="y">yellow</option><option> </option></optgroup></select> now
+<noscript><!-- c --></noscript></p>
+<noscript>turn <b>scripts</b> on</noscript><textarea>your message</textarea><textarea>two
+lines</textarea><input type="submit" value="send"><input type="text" value="no"><input type="hidden" value="no">
+<select translate="no"><option>no</option></select>"""
+
+
+def test_forms_and_what_is_said_without_scripts(tmp_path):
+    (tmp_path / "form.html").write_text(FORM)
+    document = read_document(tmp_path / "form.html")
+    texts = ["choose now", "turn scripts on", "warm", "red", "yellow", "your message", "send"]
+    assert [segment.text for segment in document.segments] == texts
+    assert [segment.attribute for segment in document.segments][2:] == [
+        "label",
+        "option",
+        "option",
+        "textarea",
+        "value",
+    ]
+    (tmp_path / "links").write_text("0-0 1-1\n0-0 1-1 2-2\n" + "\n" * 5)
+    translation = ["wähle jetzt", "schalte Skripte ein", "W", "rot", "gelb", "Nachricht", "senden"]
+    written = project_document(document, translation, LinkFile(tmp_path / "links")).decode()
+    for text in (
+        '<optgroup label="W">',
+        '<option value="red">rot</option><option value="y">gelb</option>',
+        "<noscript>schalte <b>Skripte</b> ein</noscript>",
+        "<textarea>Nachricht</textarea><textarea>two\nlines</textarea>",
+        '<input type="submit" value="senden"><input type="text" value="no"><input type="hidden" value="no">',
+        '<noscript><style>b {}</style><img src="pixel"></noscript>',
+    ):
+        assert text in written
+
+
 def test_a_page_says_which_way_its_text_runs(tmp_path):
     (tmp_path / "page.html").write_text("<html><body><p>a</p></body></html>")
     (tmp_path / "links").write_text("0-0\n")

@@ -11,6 +11,7 @@ from nesting import links, targets, unspaced
 from weft.applications.documents.paragraphs import Paragraph
 from weft.applications.spans import split_at_blanks
 from weft.applications.tagging import MarkupRecord, project_markup
+from weft.text.segment import segmenter_for
 from weft.types import Alignment, Link
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
@@ -73,6 +74,16 @@ def test_runs(source, target, pairs, expected):
         for item in node.iter(f"{{{WORD}}}r")
     ]
     assert found == expected
+
+
+def test_a_picture_brings_no_blank_before_a_full_stop():
+    node = paragraph(run("fresh bread") + "<w:r><w:drawing/></w:r>" + run(" daily."))
+    read = Paragraph(node)
+    record = MarkupRecord.of(read.markup, "täglich frisches Brot.", (segmenter_for("en"), segmenter_for("de")))
+    pairs = [Link(0, 1), Link(1, 2), Link(2, 0), Link(3, 3)]
+    read.fill(project_markup(record, Alignment.of(pairs)).pieces)
+    assert "".join(node.itertext()) == "täglich frisches Brot."
+    assert [etree.QName(item[-1]).localname for item in node.iter(f"{{{WORD}}}r")] == ["t", "drawing", "t"]
 
 
 @pytest.mark.parametrize("raised", ['<w:vertAlign w:val="superscript"/>', '<w:position w:val="8"/>'])
