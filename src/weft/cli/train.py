@@ -219,8 +219,6 @@ def _say_result(progress: Progress, by_dev: bool) -> None:
 def _corpora(paths: list[str], links: list[str], text: TextOptions) -> list[dict[str, Any]]:
     if len(links) > len(paths):
         raise SettingError(f"there are more --links ({len(links)}) than corpora ({len(paths)}).")
-    if not text.raw and any(text.languages):
-        raise SettingError("--source-language and --target-language need --raw.")
     alike = {**asdict(text), "input_format": str(text.input_format)}
     return [
         {**_corpus(path, links[number] if number < len(links) else None), **alike} for number, path in enumerate(paths)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from shutil import copyfile
-from typing import Any
+from typing import Any, NamedTuple
 
 from weft.errors import MissingExtraError, SettingError, WeftError, first_line
 from weft.models.files import CONFIG_FILE, SETTINGS_FILE, TOKENIZER_FILE, WEIGHTS_INDEX_FILE, set_usual_permissions
 from weft.models.resolve import ModelSource, resolve_model
 from weft.text.files import files_moved_in, writes_explained
 from weft.text.json_objects import read_json_object
+
+logger = logging.getLogger(__name__)
 
 _WEIGHTS_FILE = "model.safetensors"
 _PARTIAL = ".partial"
@@ -22,14 +26,18 @@ _PROVENANCE = ("_name_or_path", "architectures", "dtype", "torch_dtype", "transf
 # Files of the first model that go along: its configuration, and whatever its tokenizer consists of.
 _COPIED = (".json", ".txt", ".model", ".spm")
 _NOT_COPIED = (SETTINGS_FILE, WEIGHTS_INDEX_FILE, "training.json")
+# The encoder's own name before its tensors, if it has one; and parts of it that are heads all the same.
+_EMBEDDINGS = re.compile(r"((?:\w+\.)?)embeddings\.")
+_HEADS = ("pooler.", "cls.", "lm_head.", "classifier.")
 _VOCABULARIES = (TOKENIZER_FILE, "vocab.txt", "vocab.json", "merges.txt")
 
 
 def average(models: Sequence[str | Path], output: str | Path) -> None:
     """Write the model whose weights are the mean of other models' weights.
 
-    The models must be of one kind: several runs from one starting point, or several moments of one run. Settings are
-    the first model's, without its calibration, which was fitted to its own scores.
+    The models must be of one kind: several runs from one starting point, or several moments of one run. Heads that not
+    all of them have are left out. Settings are the first model's, without its calibration, which was fitted to its own
+    scores.
 
     Args:
         models: two or more models with weights in safetensors, by name or folder.
@@ -136,12 +144,9 @@ def _means(sources: list[ModelSource]) -> Iterator[tuple[str, Any]]:
 
     with ExitStack() as stack:
         tables = [_open_tensors(source, stack) for source in sources]
-        for source, table in zip(sources[1:], tables[1:], strict=True):
-            if different := sorted(table.keys() ^ tables[0].keys()):
-                there = source.name if different[0] in table else sources[0].name
-                raise WeftError(f"the models cannot be averaged: only {there} has the tensor {different[0]}.")
-        for name in tables[0]:
-            values = [table[name].get_tensor(name) for table in tables]
+        for short in _shared_names(sources, tables):
+            values = [table[short].value() for table in tables]
+            name = tables[0][short].name
             if len({tuple(value.shape) for value in values}) > 1:
                 raise WeftError(f"the models cannot be averaged: the tensor {name} differs in shape.")
             if not values[0].is_floating_point():
@@ -155,8 +160,40 @@ def _means(sources: list[ModelSource]) -> Iterator[tuple[str, Any]]:
             yield name, mean.to(values[0].dtype).contiguous()
 
 
-def _open_tensors(source: ModelSource, stack: ExitStack) -> dict[str, Any]:
-    """Each tensor's name, and the open file that holds it."""
+def _shared_names(sources: Sequence[ModelSource], tables: Sequence[dict[str, _Tensor]]) -> list[str]:
+    """The tensors that all models have; only heads, which no aligner uses, may be missing in some."""
+    shared = set(tables[0]).intersection(*tables[1:])
+    left_out: dict[str, None] = {}
+    for source, table in zip(sources, tables, strict=True):
+        for short in sorted(table.keys() - shared):
+            if not table[short].in_head:
+                raise WeftError(f"the models cannot be averaged: only {source.name} has the tensor {short}.")
+            left_out[short.split(".")[0]] = None
+    if left_out:
+        logger.warning("left out what not all of the models have: %s.", ", ".join(left_out))
+    return [short for short in tables[0] if short in shared]
+
+
+class _Tensor(NamedTuple):
+    """A tensor in an open file, under the name that it has there."""
+
+    name: str
+    file: Any
+    in_head: bool
+
+    def value(self) -> Any:
+        return self.file.get_tensor(self.name)
+
+
+def _short_names(files: dict[str, Any]) -> dict[str, _Tensor]:
+    """Tensors by names without the encoder's own: libraries write `embeddings...` or `bert.embeddings...`."""
+    prefix = next((found[1] for found in map(_EMBEDDINGS.match, files) if found), "")
+    heads = {name: not name.startswith(prefix) or name.removeprefix(prefix).startswith(_HEADS) for name in files}
+    return {name.removeprefix(prefix): _Tensor(name, file, heads[name]) for name, file in files.items()}
+
+
+def _open_tensors(source: ModelSource, stack: ExitStack) -> dict[str, _Tensor]:
+    """The tensors of a model, by their short names."""
     from safetensors import SafetensorError, safe_open
 
     found: dict[str, Any] = {}
@@ -166,4 +203,4 @@ def _open_tensors(source: ModelSource, stack: ExitStack) -> dict[str, Any]:
         except (OSError, SafetensorError) as error:
             raise WeftError(f"cannot load the weights in {path}: {first_line(error)}") from error
         found.update(dict.fromkeys(file.keys(), file))
-    return found
+    return _short_names(found)

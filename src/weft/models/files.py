@@ -29,6 +29,9 @@ _SIZES = (
 _NUMBERS = ("layer_norm_eps", "pad_token_id")
 # Weights in Python's pickle format, or in formats of other frameworks that carry code or that nothing here reads.
 _OTHER_WEIGHTS = (".bin", ".pt", ".pth", ".pkl", ".ckpt", ".h5", ".msgpack")
+# Configuration, settings, tokenizer and weights.
+_TOKENIZER_FILES = (".txt", ".model", ".spm", ".bpe", ".vocab", ".tiktoken", ".jinja")
+_MODEL_FILES = (".json", ".safetensors", ".onnx", *_TOKENIZER_FILES, *_OTHER_WEIGHTS)
 
 
 def has_graph(folder: Path) -> bool:
@@ -45,7 +48,7 @@ def check_folder(folder: Path) -> None:
     """Refuse a model whose files lead out of its folder, whose weights are pickles, or whose sizes are no numbers.
 
     A pickle runs whatever code its author put into it. A link or a path that leads elsewhere would make whoever copies
-    or serves the model hand out other people's files.
+    or serves the model hand out other people's files. Links that are no part of the model do not matter.
 
     Raises:
         FormatError: for a configuration or a table of weights that is damaged.
@@ -54,7 +57,7 @@ def check_folder(folder: Path) -> None:
     within = [folder.resolve()]
     if within[0].parent.name == "snapshots":  # the hub's cache, where files are links to blobs
         within.append(within[0].parent.parent / "blobs")
-    for path in folder.iterdir():
+    for path in filter(_may_be_read, folder.iterdir()):
         if path.is_symlink() and not any(path.resolve().is_relative_to(place) for place in within):
             raise WeftError(f"{path} is a link that leads out of the model's folder. Copy the file into the folder.")
     _check_index(folder / WEIGHTS_INDEX_FILE)
@@ -67,6 +70,11 @@ def check_folder(folder: Path) -> None:
             f"{folder} has no weights but {', '.join(pickles)}. weft reads only safetensors and ONNX, as a pickle can "
             "run code. Convert it with a program you trust: AutoModel.from_pretrained(...).save_pretrained(...)."
         )
+
+
+def _may_be_read(path: Path) -> bool:
+    """Whether a file is part of the model; training leaves text and notes beside it, which may lie elsewhere."""
+    return path.suffix in _MODEL_FILES or has_graph(path.parent)  # a graph can name any file as a part of itself
 
 
 def _check_index(path: Path) -> None:
@@ -106,7 +114,7 @@ def folder_checksum(folder: Path) -> str:
     """Twelve digits that change with any of a model's files but what people read."""
     digest = checksum(size=6)
     for path in sorted(folder.iterdir()):
-        if path.is_file() and path.suffix != ".md":
+        if path.is_file() and path.suffix != ".md" and _may_be_read(path):
             digest.update(f"{path.name}\n".encode("utf-8", "surrogateescape"))
             for block in blocks(path):
                 digest.update(block)

@@ -29,6 +29,12 @@ _THREE_LETTERS = (
 _SAME |= dict(entry.split("=") for entry in _THREE_LETTERS.split())
 
 
+def listed_code(language: str | None) -> str:
+    """A language's code as lists of languages have it: "de" of "deu_Latn"; nothing where it is not known."""
+    primary = primary_code(language)
+    return _SAME.get(primary, primary)
+
+
 def unknown_words_remark(lines: int, languages: Sequence[str]) -> str:
     """How many lines hold mostly words that a model cannot read, and which languages it knows."""
     where = "1 line" if lines == 1 else f"{lines:,} lines"
@@ -36,7 +42,8 @@ def unknown_words_remark(lines: int, languages: Sequence[str]) -> str:
         f"in {where}, the model cannot read more than a third of the words of one side, so the link probabilities "
         "there are lowered."
     )
-    return f"{remark} {_known(languages)}" if languages else remark
+    known = f" {_known(languages)}" if languages else ""
+    return f"{remark}{known} To teach it another language, use weft train --extend-vocabulary."
 
 
 def unknown_languages(
@@ -51,7 +58,7 @@ def unknown_languages(
     """
     for name, code in (("source_language", source_language), ("target_language", target_language)):
         primary = primary_code(code)
-        if languages and primary and _SAME.get(primary, primary) not in languages:
+        if languages and primary and listed_code(code) not in languages:
             wanted = "" if len(primary) <= _LONGEST_CODE else " Codes have two or three letters, such as de."
             yield f"`{name}` {code} is not a language that the model was trained on.{wanted} {_known(languages)}"
 

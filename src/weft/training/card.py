@@ -9,6 +9,7 @@ from typing import Any
 from weft.encoding.torch import library_silence
 from weft.errors import number_of
 from weft.models.files import set_usual_permissions
+from weft.models.languages import listed_code
 from weft.models.resolve import resolve_model
 from weft.models.settings import ModelSettings
 from weft.text.files import files_moved_in, writes_explained
@@ -31,7 +32,8 @@ def trained_settings(config: TrainingConfig, layer: int, *, joint: bool) -> Mode
     base = ModelSettings() if config.architecture else resolve_model(config.model).settings
     way = base.extraction if layer == base.layer else base.extraction.at_another_layer()
     given = {"method": config.method, "threshold": config.guide.threshold, "alpha": config.alpha, "null": config.null}
-    new = {code for corpus in config.corpora for code in (corpus.source_language, corpus.target_language) if code}
+    codes = {code for corpus in config.corpora for code in (corpus.source_language, corpus.target_language)}
+    new = set(filter(None, map(listed_code, codes)))
     # A base that does not say what it can read is not made to say that it reads this text alone.
     languages = tuple(sorted({*base.languages, *new})) if base.languages else ()
     return replace(base, layer=layer, joint=joint, languages=languages, export=None, extraction=way.updated(**given))
@@ -42,6 +44,23 @@ def step_size(config: TrainingConfig) -> str:
     if config.step_tokens is not None:
         return f"{config.step_tokens:,} subwords"
     return number_of(known(config.batch_size), "pair")
+
+
+def run_summary(config: TrainingConfig, counts: dict[str, int], held_out: int, steps: int | None) -> str:
+    """How much text a run has and how long it is, for people.
+
+    Args:
+        config: the run, settled.
+        counts: pairs, and those that were left out, by reason.
+        held_out: pairs that are kept back.
+        steps: how many steps there are, unless the clock says when it ends.
+    """
+    left_out = [f"{count:,} {name}" for name, count in counts.items() if count and name not in ("pairs", "with links")]
+    kept_back = f", {held_out:,} of them held out" if held_out else ""
+    batch = step_size(config)
+    length = f"{number_of(steps, 'step')} of {batch}" if steps else f"{config.minutes:g} minutes, {batch} a step"
+    said = f" (left out: {', '.join(left_out)})" if left_out else ""
+    return f"{number_of(counts['pairs'], 'pair')}{kept_back}{said}; {length}."
 
 
 def save_trained(

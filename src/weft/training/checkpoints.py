@@ -1,4 +1,7 @@
-"""Checkpoints that are complete or not there: written under another name first, renamed when done."""
+"""Checkpoints that are complete or not there: written under another name first, renamed when done.
+
+They are as large as several models. When a run is complete, a small record of it takes their place.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,14 @@ from pathlib import Path
 
 from accelerate import Accelerator
 
-from weft.text.files import WholeFolder, writes_explained
+from weft.models.files import has_weights
+from weft.text.files import WholeFolder, write_whole, writes_explained
+from weft.text.json_objects import read_json_object
+from weft.training.config import TrainingConfig
+from weft.training.files import check_same
 
 _STATE = "state.json"
+_FINISHED = "finished.json"
 # It remarks on tied weights at every checkpoint, and ties them again when it reads one.
 logging.getLogger("accelerate.utils.other").setLevel(logging.ERROR)
 
@@ -74,3 +82,30 @@ def load(accelerator: Accelerator, checkpoint: Path) -> Progress:
     """Put a checkpoint's states back and say where it stood."""
     accelerator.load_state(str(checkpoint))
     return Progress(**json.loads((checkpoint / _STATE).read_text(encoding="utf-8")))
+
+
+def finish(accelerator: Accelerator, folder: Path, config: TrainingConfig, progress: Progress) -> None:
+    """The model is in its place: put down what the run was and what came of it, and remove its checkpoints."""
+    accelerator.wait_for_everyone()
+    if accelerator.is_main_process:
+        folder.mkdir(exist_ok=True)
+        record = {"settings": asdict(config), "progress": asdict(progress)}
+        write_whole(folder / _FINISHED, json.dumps(record, ensure_ascii=False, indent=2) + "\n")
+        for old in folder.glob("step-*"):
+            shutil.rmtree(old)
+    accelerator.wait_for_everyone()
+
+
+def finished(config: TrainingConfig) -> Progress | None:
+    """What came of a run, if it is complete and its model is there.
+
+    Raises:
+        SettingError: the complete run is another one.
+    """
+    output = Path(config.output)
+    path = output / "checkpoints" / _FINISHED
+    if not path.is_file() or not has_weights(output):
+        return None
+    record = read_json_object(path)
+    check_same(config, TrainingConfig.from_record(record["settings"]), output)
+    return Progress(**record["progress"])

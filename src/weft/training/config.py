@@ -144,6 +144,8 @@ class TrainingConfig:
     log_every: int = 10
     eval_every: int = 500
     save_every: int = 500
+    keep_checkpoints: bool = False
+    """Whether checkpoints stay when the run is complete."""
     patience: int | None = None
     """Stop after so many evaluations without a better AER."""
     workers: int = 2

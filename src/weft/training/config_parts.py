@@ -43,7 +43,7 @@ class CorpusConfig:
     raw: bool = False
     """The text is not split into words yet."""
     source_language: str | None = None
-    """Of raw text: its code, as de or ja."""
+    """Its code, as de or ja: raw text is split by it, and the trained model is said to know it."""
     target_language: str | None = None
     through_language: str | None = None
     input_format: str = "auto"
@@ -76,8 +76,6 @@ class CorpusConfig:
         check(self.hub is None or not given, "hub", "is for a folder alone, without `target`, `links` and `through`")
         check_choice(self, "input_format", tuple(PairFormat))
         PairFields.of(self.source_field, self.target_field, self.columns)  # names that make no sense are known at once
-        languages = self.source_language or self.target_language or self.through_language
-        check(self.raw or not languages, "source_language", "and `target_language` need `raw`")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import fields
+from itertools import chain, islice
 from pathlib import Path
 
 from weft.errors import FormatError, SettingError
-from weft.text.json_objects import read_json_object
 from weft.text.lines import check_readable
 from weft.training.config import STATISTICAL, CorpusConfig, TrainingConfig
-from weft.training.corpus import corpus_pairs
+from weft.training.corpus import corpus_lines, corpus_pairs
 from weft.training.defaults import expanded, prefixes
 from weft.tuning import DevSet
+
+_FEW_GOLD = 20
 
 
 def check_files(config: TrainingConfig, *, resume: bool, overwrite: bool) -> list[DevSet]:
@@ -65,11 +67,24 @@ def _check_pairs(corpus: CorpusConfig, corpora: Sequence[CorpusConfig]) -> None:
     raise FormatError(corpus.path, None, f"expected sentence pairs in a format that weft reads, found none.{advice}")
 
 
-def check_same(config: TrainingConfig, path: Path) -> None:
+def few_gold_remark(config: TrainingConfig) -> str:
+    """What to say of gold that is hardly any; nothing if there is enough, or none at all."""
+    given = [each for corpus in config.corpora for each in expanded(corpus)]
+    gold = [each for each in given if each.links not in (None, STATISTICAL) and not each.silver]
+    if not gold or not all(Path(path).is_file() for each in gold for path in (each.path, each.links or "")):
+        return ""  # a pipe can be read only once
+    lines = chain.from_iterable(corpus_lines(each, config.use_possible) for each in gold)
+    pairs = sum(1 for _ in islice((line for line in lines if line.links), _FEW_GOLD))
+    if pairs >= _FEW_GOLD:
+        return ""
+    only = "only 1 pair has" if pairs == 1 else f"only {pairs} pairs have"
+    return f"{only} gold links. That is too few to learn from: a gain takes a hundred or more."
+
+
+def check_same(config: TrainingConfig, before: TrainingConfig, folder: Path) -> None:
     """A run goes on only as what it was; half of one run and half of another would be neither."""
-    before = TrainingConfig.from_record(read_json_object(path))
     names = [item.name for item in fields(TrainingConfig) if getattr(before, item.name) != getattr(config, item.name)]
     if names:
         raise SettingError(
-            f"the run in {path.parent} had other settings: {', '.join(names)}. Use the same ones, or `overwrite` it."
+            f"the run in {folder} had other settings: {', '.join(names)}. Use the same ones, or `overwrite` it."
         )

@@ -16,16 +16,17 @@ from torch import Tensor
 from weft.encoding.positions import max_length
 from weft.encoding.torch import wrap_tokenizer
 from weft.encoding.torch_base import prefer_stable_kernels
-from weft.errors import SettingError, WeftError, number_of
+from weft.errors import SettingError, WeftError
+from weft.text.json_objects import read_json_object
 from weft.training import checkpoints
 from weft.training.agreement import LITTLE_TO_LEARN, has_little_to_learn
 from weft.training.batches import Batch, Material
-from weft.training.card import save_trained, step_size, trained_settings
+from weft.training.card import run_summary, save_trained, trained_settings
 from weft.training.checkpoints import Progress
 from weft.training.config import TrainingConfig, known
 from weft.training.defaults import epochs_by_size, settled
 from weft.training.evaluate import LiveEncoder, dev_aers, held_out_losses
-from weft.training.files import check_files, check_same
+from weft.training.files import check_files, check_same, few_gold_remark
 from weft.training.kept import KeptWeights
 from weft.training.metrics import Metrics, Report, Totals
 from weft.training.model import tokenizer_content, vocabulary_of
@@ -74,9 +75,12 @@ def train(
     if overwrite and not resume:
         shutil.rmtree(output / "checkpoints", ignore_errors=True)
     output.mkdir(parents=True, exist_ok=True)
+    if resume and (done := checkpoints.finished(config)):
+        say(f"the run in {output} is already complete; nothing is left to resume.")
+        return done
     run = TrainingRun(config, dev_sets, report, say)
-    if chosen:
-        run.say(chosen)
+    for remark in filter(None, (chosen, few_gold_remark(config))):
+        run.say(remark)
     try:
         return run.go(resume=resume)
     except torch.OutOfMemoryError as error:
@@ -89,6 +93,7 @@ class TrainingRun:
 
     def __init__(self, config: TrainingConfig, dev_sets: list[DevSet], report: Report, say: Say) -> None:
         self.dev_sets = dev_sets
+        self._asked = config
         self.output = Path(config.output)
         # Heads and upper layers may have no part in some objectives.
         uneven = DistributedDataParallelKwargs(find_unused_parameters=True)
@@ -151,7 +156,8 @@ class TrainingRun:
         """Train from the start, or from the newest checkpoint."""
         newest = checkpoints.latest(self.output / "checkpoints") if resume else None
         if newest:
-            check_same(self.config, self.output / RUN_FILE)
+            before = TrainingConfig.from_record(read_json_object(self.output / RUN_FILE))
+            check_same(self.config, before, self.output)
             self.progress = checkpoints.load(self.accelerator, newest)
         if self.accelerator.is_main_process:
             self.config.save(self.output / RUN_FILE)
@@ -166,23 +172,15 @@ class TrainingRun:
         if not self._is_judged:
             with self.kept.in_place():
                 self._save()
+        if not self.config.keep_checkpoints:
+            checkpoints.finish(self.accelerator, self.output / "checkpoints", self._asked, self.progress)
         self.accelerator.end_training()
         return self.progress
 
     def _announce(self) -> None:
-        counts, total = self.corpus.counts, self.pace.total
-        left_out = [
-            f"{count:,} {name}" for name, count in counts.items() if count and name not in ("pairs", "with links")
-        ]
-        kept_back = f", {len(self.steps.held_out):,} of them held out" if len(self.steps.held_out) else ""
-        batch = step_size(self.config)
-        length = (
-            f"{number_of(total, 'step')} of {batch}" if total else f"{self.config.minutes:g} minutes, {batch} a step"
-        )
-        said = f" (left out: {', '.join(left_out)})" if left_out else ""
         if self._remark:
             self.say(self._remark)
-        self.say(f"{number_of(counts['pairs'], 'pair')}{kept_back}{said}; {length}.")
+        self.say(run_summary(self.config, self.corpus.counts, len(self.steps.held_out), self.pace.total))
 
     def _train(self) -> None:
         pinned = self.accelerator.device.type == "cuda"

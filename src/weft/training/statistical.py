@@ -39,6 +39,13 @@ def statistical_links(pairs: Sequence[SentencePair]) -> Iterator[StatisticalLink
     Returns:
         The links of each pair.
     """
+    for there, back in both_directions(pairs):
+        grown = symmetrize(there, back, "grow-diag")
+        yield StatisticalLinks(sorted(grown), sorted((there | back) - grown))
+
+
+def both_directions(pairs: Sequence[SentencePair]) -> Iterator[tuple[set[WordPair], set[WordPair]]]:
+    """Each pair's links of one direction and of the other, both as (source, target)."""
     stem = _STEM if len(pairs) < _SMALL else None
     sides = [
         [_forms(words, stem) for words in side] for side in zip(*((p.source, p.target) for p in pairs), strict=True)
@@ -46,9 +53,7 @@ def statistical_links(pairs: Sequence[SentencePair]) -> Iterator[StatisticalLink
     with ThreadPoolExecutor(2) as threads:  # the library works without Python's lock
         forward, backward = threads.map(_directed, sides, reversed(sides))
     for there, turned in zip(forward, backward, strict=True):
-        back = {(i, j) for j, i in turned}
-        grown = symmetrize(there, back, "grow-diag")
-        yield StatisticalLinks(sorted(grown), sorted((there | back) - grown))
+        yield there, {(i, j) for j, i in turned}
 
 
 def _forms(words: Words, stem: int | None) -> list[str]:

@@ -115,7 +115,7 @@ def test_models_that_are_not_alike_are_refused(models, tmp_path, files, message)
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda table: table.pop("pooler.dense.bias"), "has the tensor pooler.dense.bias"),
+        (lambda table: table.pop("embeddings.LayerNorm.bias"), "has the tensor embeddings.LayerNorm.bias"),
         (lambda table: table["pooler.dense.bias"].fill_(float("nan")), "bias holds values that are not numbers"),
         (lambda table: table.update({"pooler.dense.bias": torch.zeros(3)}), "pooler.dense.bias differs in shape"),
     ],
@@ -142,3 +142,33 @@ def test_what_has_no_weights_is_refused(models, tiny_onnx, tmp_path):
     (pair[1] / "model.safetensors").write_bytes(b"damaged")
     with pytest.raises(WeftError, match="cannot load the weights in"):
         average(pair, tmp_path / "mean")
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_an_encoder_is_the_same_with_and_without_a_name_of_its_own(models, tmp_path, first, caplog):
+    """Libraries write an encoder with a head as `bert.embeddings...` and `cls...`, and one alone as `embeddings...`."""
+    copy = shutil.copytree(models[1], tmp_path / "with head")
+    table = load_file(copy / "model.safetensors")
+    named = {f"bert.{name}": value for name, value in table.items() if not name.startswith("pooler.")}
+    save_file({**named, "cls.predictions.bias": torch.ones(3)}, copy / "model.safetensors", metadata={"format": "pt"})
+    both = [models[0], copy]
+    average([both[first], both[1 - first]], tmp_path / "mean")
+    heads = "pooler, cls" if first == 0 else "cls, pooler"
+    assert caplog.messages == [f"left out what not all of the models have: {heads}."]
+    mean = load_file(tmp_path / "mean" / "model.safetensors")
+    assert len(mean) == len(named)
+    other = load_file(models[0] / "model.safetensors")
+    for name, value in mean.items():
+        short = name.removeprefix("bert.")
+        torch.testing.assert_close(value, (table[short] + other[short]) / 2)
+    pair = ("das ist ein kleines Haus .", "that is a small house .")
+    Aligner.from_pretrained(tmp_path / "mean", layer=2).align(*pair)
+
+
+def test_a_part_of_the_encoder_that_one_lacks_is_named(models, tmp_path):
+    copy = shutil.copytree(models[1], tmp_path / "less")
+    table = load_file(copy / "model.safetensors")
+    missing = next(name for name in table if name.startswith("encoder."))
+    save_file({f"bert.{name}": value for name, value in table.items() if name != missing}, copy / "model.safetensors")
+    with pytest.raises(WeftError, match=f"only {models[0]} has the tensor {missing}"):
+        average([models[0], copy], tmp_path / "mean")

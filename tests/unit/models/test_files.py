@@ -77,3 +77,29 @@ def test_a_checksum_changes_with_weights_and_not_with_the_card(tiny_bert, tmp_pa
     assert folder_checksum(folder) == before
     (folder / "weft.json").write_text("{}")
     assert folder_checksum(folder) != before
+
+
+def test_links_that_are_no_part_of_the_model_do_not_matter(tiny_bert, tmp_path):
+    """Packed text of a training run may lie on another disk."""
+    folder = shutil.copytree(tiny_bert, tmp_path / "model")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "notes").write_text("mine")
+    before = folder_checksum(folder)
+    (folder / "corpus-0123").symlink_to(tmp_path / "elsewhere")
+    (folder / "notes").symlink_to(tmp_path / "notes")
+    assert Aligner.from_pretrained(folder, layer=2).align("das", "das").links
+    assert folder_checksum(folder) == before
+    for name in ("config.json", "model.safetensors", "vocab.txt", "weft.json"):
+        copy = shutil.copytree(folder, tmp_path / f"with {name}", symlinks=True)
+        (copy / name).unlink(missing_ok=True)
+        (copy / name).symlink_to(tmp_path / "notes")
+        with pytest.raises(WeftError, match=f"{name} is a link that leads out of the model's folder"):
+            check_folder(copy)
+
+
+def test_a_graph_may_name_any_file_so_no_link_may_lead_out(tiny_onnx, tmp_path):
+    folder = shutil.copytree(tiny_onnx, tmp_path / "model")
+    (tmp_path / "notes").write_text("mine")
+    (folder / "notes").symlink_to(tmp_path / "notes")
+    with pytest.raises(WeftError, match="notes is a link that leads out"):
+        check_folder(folder)

@@ -26,7 +26,9 @@ def test_a_name_is_answered_with_what_a_code_is_and_a_long_list_with_its_length(
 def test_the_remark_counts_lines():
     assert unknown_words_remark(1, []).startswith("in 1 line, the model cannot read more than a third")
     assert unknown_words_remark(2000, ["de", "en"]).startswith("in 2,000 lines, ")
-    assert unknown_words_remark(2, ["de", "en"]).endswith("It knows de, en.")
+    way_out = "To teach it another language, use weft train --extend-vocabulary."
+    assert unknown_words_remark(2, ["de", "en"]).endswith(f"It knows de, en. {way_out}")
+    assert unknown_words_remark(2, []).endswith(f"lowered. {way_out}")
 
 
 @pytest.mark.parametrize("code", ["jpn", "deu_Latn", "swh-Latn", "SPA", "dut", "nor"])

@@ -37,6 +37,14 @@ def test_what_is_known_of_the_base_is_known_of_the_trained_model(base):
     assert settings_of(base) == replace(BASE, languages=("de", "en", "sl"))
 
 
+@pytest.mark.parametrize(("code", "listed"), [("osa", "osa"), ("swh_Latn", "sw"), ("EN-gb", "en"), ("und", "en")])
+def test_languages_are_listed_by_their_usual_codes(base, code, listed):
+    """Whoever names the languages of a text need not have it split into words."""
+    corpus = CorpusConfig("text", source_language=code)
+    config, _ = settled(TrainingConfig("out", (corpus,), model=str(base)))
+    assert trained_settings(config, 2, joint=True).languages == tuple(sorted({"de", "en", listed}))
+
+
 def test_what_no_longer_holds_is_forgotten(base):
     """Probabilities were fitted with one null and one layer."""
     assert settings_of(base, null=15.0).extraction == replace(BASE.extraction, null=15.0, calibration=None)

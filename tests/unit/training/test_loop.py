@@ -234,6 +234,47 @@ def test_two_processes_learn_what_one_does(toy, tmp_path, one_thread):
     torch.testing.assert_close(torch.tensor(curves[0]), torch.tensor(curves[1]), rtol=1e-3, atol=1e-4)
 
 
+def test_a_complete_run_keeps_no_checkpoints_and_is_not_trained_again(toy, tmp_path):
+    config = config_of(toy, tmp_path / "out", max_steps=4, save_every=2, eval_every=2)
+    progress = train(config)
+    assert [path.name for path in (tmp_path / "out" / "checkpoints").iterdir()] == ["finished.json"]
+    weights = (tmp_path / "out" / "model.safetensors").stat()
+    said = []
+    again = train(config, resume=True, report=lambda record: pytest.fail("it trains"), say=said.append)
+    assert again == progress
+    assert said == [f"the run in {tmp_path / 'out'} is already complete; nothing is left to resume."]
+    assert (tmp_path / "out" / "model.safetensors").stat() == weights
+    with pytest.raises(SettingError, match=r"had other settings: max_steps\. Use the same ones, or `overwrite` it"):
+        train(dataclasses.replace(config, max_steps=6), resume=True)
+    assert train(dataclasses.replace(config, max_steps=6), overwrite=True).step == 6
+    (tmp_path / "out" / "model.safetensors").unlink()  # then there is nothing that could be called complete
+    assert train(dataclasses.replace(config, max_steps=6), resume=True).step == 6
+    assert (tmp_path / "out" / "model.safetensors").is_file()
+
+
+def test_a_run_that_stops_early_is_complete_too(toy, tmp_path):
+    config = config_of(toy, tmp_path / "out", max_steps=50, save_every=1, eval_every=1, patience=1, learning_rate=0.3)
+    progress = train(config)
+    assert progress.step < 50
+    assert train(config, resume=True, report=lambda record: pytest.fail("it trains")) == progress
+
+
+@pytest.mark.parametrize(("pairs", "remarks"), [(1, ["only 1 pair has"]), (19, ["only 19 pairs have"]), (20, [])])
+def test_hardly_any_gold_is_remarked_on(toy, tmp_path, pairs, remarks):
+    for end in ("txt", "links"):
+        lines = (toy / f"train.{end}").read_text().splitlines(keepends=True)
+        (tmp_path / f"few.{end}").write_text("".join(lines[:pairs]))
+    few = {"path": str(tmp_path / "few.txt"), "links": str(tmp_path / "few.links")}
+    said = []
+    changes = {"objectives": ["so"], "max_steps": 1, "dev": [], "batch_size": 4}
+    train(config_of(toy, tmp_path / "out", corpora=[few], **changes), say=said.append)
+    assert [line.split(" gold links")[0] for line in said if "gold links" in line] == remarks
+    said.clear()
+    silver = [{**few, "silver": True}]
+    train(config_of(toy, tmp_path / "silver", corpora=silver, **changes), say=said.append)
+    assert not [line for line in said if "gold links" in line]
+
+
 def test_an_output_folder_with_a_model_is_not_overwritten_by_accident(toy, stages):
     with pytest.raises(SettingError, match=r"already contains a model\. Use `resume` to continue or `overwrite`"):
         train(config_of(toy, stages[0] / "tlm"))
@@ -363,7 +404,7 @@ def test_a_loss_that_is_no_number_ends_the_run_before_anything_is_saved(toy, tmp
 
 def test_a_run_by_the_clock(toy, tmp_path):
     records = []
-    config = config_of(toy, tmp_path / "out", dev=[], minutes=0.05, log_every=1)
+    config = config_of(toy, tmp_path / "out", dev=[], minutes=0.05, log_every=1, keep_checkpoints=True)
     progress = train(config, report=records.append)
     assert progress.step == len(records) > 0
     rates = [record["lr"] for record in records]

@@ -96,7 +96,7 @@ def test_a_language_in_a_known_script_is_learned_too(new_language, tmp_path):
 
 def test_a_run_with_new_pieces_and_a_teacher_goes_on_bit_for_bit(new_language, tmp_path, one_thread):
     corpora = [{"path": str(new_language / name)} for name in ("text.txt", "plain.txt")]
-    config = config_of(new_language, tmp_path / "out", corpora=corpora, held_out=0.0)  # so the last weights are kept
+    config = config_of(new_language, tmp_path / "out", corpora=corpora, held_out=0.0, keep_checkpoints=True)
     said = []
     train(config, say=said.append)
     assert "gold, teacher" in said[0]
