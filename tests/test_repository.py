@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from weft.encoding.native.library import load_library
+
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src" / "weft").rglob("*.py"))
 BUILT_IN = [ROOT / "src" / "weft" / "models" / name for name in ("weft-mini", "weft-nano")]
@@ -117,6 +119,8 @@ def test_the_walk_of_one_pair_is_as_it_is_told():
     done = subprocess.run([sys.executable, "-c", WALK], input=pair, capture_output=True, text=True, check=True)
     assert done.stdout == "0-0 1-1 2-2\n"
     aside = {"cli/main.py", "cli/progress.py", "cli/badlines.py", "errors.py"}
+    if load_library() is None:  # installed without a compiler
+        stations ^= {"encoding/native/encoder.py", "encoding/native/library.py", "encoding/onnx.py"}
     assert set(done.stderr.split()) - aside == (stations | asked) - {"cli/align.py"}
 
 
@@ -171,6 +175,12 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     assert all(name.startswith(("weft/", "weft-")) for name in names)
     packed = {name for name in names if name.startswith("weft/") and name.endswith(".py")}
     assert packed == {str(path.relative_to(ROOT / "src")) for path in SOURCES}
+    # With the encoder in C it is a wheel for one system, which any Python can use.
+    compiled = {name for name in names if name.endswith((".so", ".dylib", ".dll"))}
+    pure = wheel.name.endswith("-py3-none-any.whl")
+    assert compiled == (set() if pure else {"weft/encoding/native/libencoder.so"})
+    assert "-py3-none-" in wheel.name
+    assert {"weft/encoding/native/encoder.c", "weft/encoding/native/kernels.h"} <= set(names)
 
 
 def test_the_wheel_holds_the_front_end_as_it_is_in_the_sources(wheel):

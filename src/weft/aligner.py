@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +19,7 @@ from weft.errors import SettingError, chosen
 from weft.extraction.extractor import begin_links
 from weft.extraction.long_pairs import LongPair, alternatives, shortened
 from weft.extraction.methods import Cost
+from weft.extraction.pair_score import doubted, with_pair_score
 from weft.extraction.scores import Scores
 from weft.extraction.settings import ExtractionSettings
 from weft.extraction.similarity import cosines, dot_products
@@ -27,6 +27,7 @@ from weft.models.known import DEFAULT_MODEL
 from weft.models.load import load_encoder
 from weft.models.resolve import resolve_model
 from weft.models.save import save_model
+from weft.text.blanks import among_blanks, without_blanks
 from weft.text.given import to_pair
 from weft.text.segment import word_splitters
 from weft.types import Alignment, SentencePair, Words
@@ -90,6 +91,11 @@ class Aligner:
         encoder, stored = load_encoder(source, layer=layer, device=device, dtype=dtype, batch_tokens=batch_tokens)
         return cls(encoder, stored.updated(**settings), languages=source.settings.languages)
 
+    def __repr__(self) -> str:
+        settings, model = self.settings, self.encoder.source or "a model without a folder"
+        null = "" if settings.null is None else f", null {settings.null:g}"
+        return f"<Aligner: {model}, {settings.method}, threshold {settings.effective_threshold:g}{null}>"
+
     def save_pretrained(self, folder: str | Path) -> None:
         """Write encoder, tokenizer and settings; plain `AutoModel.from_pretrained` loads the folder too."""
         save_model(Path(folder), self.encoder, self.settings)
@@ -118,9 +124,17 @@ class Aligner:
         return self.align_batch([(source, target)], scores=scores, **options)[0]
 
     def align_batch(
-        self, pairs: Iterable[Pair], *, scores: Scores | str = Scores.CALIBRATED, **options: Any
+        self, pairs: Iterable[Pair], *more: object, scores: Scores | str = Scores.CALIBRATED, **options: Any
     ) -> list[Alignment]:
-        """Align several pairs; the result has their order and number. `options` are those of `stream`."""
+        """Align several pairs; the result has their order and number. `options` are those of `stream`.
+
+        Raises:
+            SettingError: source and target are given as two lists, or an item of `pairs` is not a pair.
+        """
+        if more:
+            raise SettingError(
+                "`pairs` is one list of pairs; of two lists, make it with zip(source, target, strict=True)."
+            )
         return list(self.stream(pairs, scores=scores, **options))
 
     def stream(
@@ -135,7 +149,7 @@ class Aligner:
     ) -> Iterator[Alignment]:
         """Align any number of pairs in bounded memory, one alignment for each pair, in order.
 
-        A pair with an empty side has no links.
+        A pair with an empty side has no links, and neither has a word that is empty or white space.
 
         Args:
             pairs: any iterable; it is read a few chunks ahead.
@@ -187,7 +201,7 @@ class Aligner:
         with stream:
             short = shortened(lines, self.encoder.encode_stretches)
             links = begin_links(self.encoder.encode(short.subwords), short.pairs, self.settings, scores=scores)
-        n_words = lines.subwords.n_words[lines.pairs]
+        n_words = lines.n_words
         unknown = (lines.unknown / n_words).max(axis=1)
 
         def alignments() -> list[Alignment]:
@@ -195,9 +209,9 @@ class Aligner:
                 found = short.whole(links())
             for number in np.flatnonzero(unknown > _MOST_UNKNOWN).tolist():
                 words, share = int(lines.unknown[number].sum()), float(unknown[number])
-                found[number] = _doubted(found[number], words, share, lowered=scores is Scores.CALIBRATED)
+                found[number] = doubted(found[number], words, share, lowered=scores is Scores.CALIBRATED)
             if scores is not Scores.NONE:
-                found = list(map(_with_pair_score, found, n_words.sum(axis=1).tolist()))
+                found = list(map(with_pair_score, found, n_words.sum(axis=1).tolist()))
             return _spread(found, lines.filled, nothing)
 
         return alignments
@@ -218,12 +232,18 @@ class Aligner:
         """
         kind = chosen("scores", Scores, scores)
         # Scores say which sentences belong together, whether anybody wants to see them or not.
-        texts, found = self.sentence_pairs(source, target, scores=Scores.CALIBRATED if kind is Scores.NONE else kind)
+        read = [list(map(without_blanks, text)) for text in (source, target)]
+        texts, found = self.sentence_pairs(*read, scores=Scores.CALIBRATED if kind is Scores.NONE else kind)
         nothing = Alignment(score=0.0)
         aligned = [
             (range(*pair[:2]), range(*pair[2:4]), nothing if links is None else links)
             for pair, links in texts.chosen(found)
         ]
+        if read != [list(map(tuple, text)) for text in (source, target)]:
+            aligned = [
+                (ours, theirs, among_blanks(links, source[ours.start : ours.stop], target[theirs.start : theirs.stop]))
+                for ours, theirs, links in aligned
+            ]
         if kind is Scores.NONE:
             return [(source, target, links.without_scores()) for source, target, links in aligned]
         return aligned
@@ -257,20 +277,24 @@ class Aligner:
             kind: `cosine` or `dot`.
 
         Returns:
-            An array of shape (source words, target words).
+            An array of shape (source words, target words); 0 for words that are empty or white space.
         """
         if kind not in (Cost.COSINE, Cost.DOT):
             raise SettingError(f"`kind` must be cosine or dot, got {kind!r}.")
         pair = to_pair((source, target), 0)
-        if not (pair.source and pair.target):
-            return np.zeros((len(pair.source), len(pair.target)), dtype=np.float32)
-        encoded, [(first, second)] = encode_pairs(self.encoder, [pair])
-        sides = [slice(encoded.starts[k], encoded.starts[k + 1]) for k in (first, second)]
+        matrix = np.zeros((len(pair.source), len(pair.target)), dtype=np.float32)
+        encoded, numbers = encode_pairs(self.encoder, [pair])
+        if not len(numbers):
+            return matrix
+        sides = [slice(encoded.starts[k], encoded.starts[k + 1]) for k in numbers[0].tolist()]
         compare = cosines if kind == Cost.COSINE else dot_products
         states = (encoded.states[side][None] for side in sides)
-        matrix = np.asarray(to_device(compare(*states)[0], "cpu"))
-        rows = np.maximum.reduceat(matrix, _first_of_words(encoded.words[sides[0]]), axis=0)
-        return np.maximum.reduceat(rows, _first_of_words(encoded.words[sides[1]]), axis=1).astype(np.float32)
+        closest = np.asarray(to_device(compare(*states)[0], "cpu"))
+        words = [encoded.words[side] for side in sides]
+        for axis, side in enumerate(words):
+            closest = np.maximum.reduceat(closest, _first_of_words(side), axis=axis)
+        matrix[np.ix_(*map(np.unique, words))] = closest
+        return matrix
 
 
 def _spread(found: list[Alignment], filled: BoolArray, empty: Alignment) -> list[Alignment]:
@@ -316,30 +340,6 @@ def cut_by_weight(items: Iterable[Item], most: int, weight_of: Callable[[Item], 
 def _weight(sentence: Words) -> int:
     words, by_characters = len(sentence), len("".join(sentence)) // _CHARACTERS_A_WORD
     return words if words > by_characters else by_characters  # `max` takes as long as the rest
-
-
-def _with_pair_score(alignment: Alignment, n_words: int) -> Alignment:
-    """With a null, the score is known already: the pair's support.
-
-    Without one it is the mean probability of the links times the share of words, on both sides, that have a link.
-    """
-    if alignment.score is not None:
-        return alignment
-    if not alignment.links:
-        return replace(alignment, score=0.0)
-    mean = sum(link.score or 0.0 for link in alignment.links) / len(alignment.links)
-    linked = len({link.source for link in alignment.links}) + len({link.target for link in alignment.links})
-    return replace(alignment, score=round(mean * (linked / n_words), 6))
-
-
-def _doubted(alignment: Alignment, unknown: int, share: float, *, lowered: bool) -> Alignment:
-    """Links to a sentence of which a large share of the words is unknown: probabilities are lowered by that share."""
-    links, score = alignment.links, alignment.score
-    if lowered:
-        known = 1 - share
-        links = tuple(link._replace(score=round(known * (link.score or 0.0), 6)) for link in links)
-        score = None if score is None else round(known * score, 6)
-    return replace(alignment, links=links, score=score, unknown=unknown)
 
 
 def _first_of_words(words: IntArray) -> IntArray:

@@ -42,7 +42,7 @@ class DevSet:
         """Read PREFIX.src, PREFIX.tgt and PREFIX.talp; sentences with an empty side are left out."""
         source, target, links = (Path(f"{prefix}.{ending}") for ending in ("src", "tgt", "talp"))
         rows = GoldFile(links, read_sentences(source, target), pairs_name=str(source))
-        kept = [(row.pair, row.gold) for row in rows if row.pair and row.pair.source]
+        kept = [(row.pair, row.gold) for row in rows if row.pair and all("".join(side).strip() for side in row.pair)]
         if not any(gold.sure for _, gold in kept):
             raise WeftError(f"{links} contains no sure links; tuning needs some.")
         return cls(prefix, tuple(pair for pair, _ in kept), tuple(gold for _, gold in kept))

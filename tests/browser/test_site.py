@@ -139,3 +139,22 @@ def test_the_folder_lists_its_files_for_the_offline_program(folder):
     listed = json.loads(program.splitlines()[1].removeprefix("const FILES = ").removesuffix(";"))
     there = {path.relative_to(folder / "sub").as_posix() for path in (folder / "sub").rglob("*") if path.is_file()}
     assert set(listed) == {"./", *there} - {"offline.js"}
+
+
+@pytest.mark.parametrize("name", ["index.html", "read.html"])
+def test_opened_from_a_disk_it_says_how_to_serve_it(visit, folder, name):
+    page = visit((folder / "sub" / name).as_uri())
+    notice = page.get_by_role("alert")
+    assert "Browsers do not run this page from a file." in notice.inner_text()
+    assert "python -m http.server" in notice.inner_text()
+    assert notice.get_by_role("link").get_attribute("href") == "http://localhost:8000"
+    assert page.locator("textarea, select, button, .masthead a").count() == 0  # nothing that would not work
+    assert visit.complaints, "modules load from a disk now: the notice is not needed any more"
+    visit.complaints.clear()
+
+
+@pytest.mark.parametrize("name", ["index.html", "read.html"])
+def test_from_a_host_it_says_nothing_of_the_kind(visit, host, name):
+    page = visit(host + name)
+    page.locator("html[data-aligner=ready]").wait_for(state="attached", timeout=PATIENCE)
+    assert page.get_by_text("Browsers do not run").count() == 0

@@ -51,8 +51,8 @@ def test_links_are_those_of_the_cpu(folder, method):
     expected = load(folder, "cpu", method=method).align_batch(PAIRS)
     found = load(folder, "cuda", method=method).align_batch(PAIRS)
     assert sum(map(len, expected)) > len(PAIRS)
-    # Where two matchings are equally good, the last digit decides between all of their links at once.
-    assert shared(found, expected) > (0.99 if method == "match" else 0.999)
+    # Where two words or two matchings are equally good, the last digit decides.
+    assert shared(found, expected) > (0.999 if method == "softmax" else 0.99)
 
 
 def test_scores_are_those_of_the_cpu(folder):
@@ -163,7 +163,7 @@ def test_training_with_defaults_runs_through(tmp_path, workers, precision):
     record = {
         "model": str(base), "corpora": [{"path": str(tmp_path / "train.txt")}], "output": str(tmp_path / "out"),
         "workers": workers, "precision": precision, "matrix_learning_rate": 1e-3, "log_every": 1, "save_every": 2,
-        "max_steps": 4,
+        "max_steps": 4, "keep_checkpoints": True,
     }  # fmt: skip
     config = TrainingConfig.from_record(record)
     found: list[dict[str, float]] = []

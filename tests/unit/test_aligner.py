@@ -37,6 +37,15 @@ def test_a_name_in_place_of_an_encoder_is_answered_with_what_to_call():
         Aligner("weft-mini")
 
 
+def test_two_lists_are_answered_with_how_to_zip_them(aligner):
+    with pytest.raises(SettingError, match=r"make it with zip\(source, target, strict=True\)"):
+        aligner.align_batch(["das ist gut"], ["that is good"])
+
+
+def test_an_aligner_shows_its_model_and_method(aligner, tiny_bert):
+    assert repr(aligner) == f"<Aligner: {tiny_bert}, softmax, threshold 0.001>"
+
+
 def test_order_and_number_are_kept_whatever_the_chunks(aligner):
     alone = [aligner.align(*pair) for pair in PAIRS]
     for chunk_words in (1, 20, 10_000):
@@ -71,6 +80,24 @@ def test_the_pair_score_is_mean_probability_times_coverage(aligner):
     covered = len({link.source for link in alignment.links}) + len({link.target for link in alignment.links})
     assert alignment.score == pytest.approx(mean * covered / 7, abs=1e-6)
     assert aligner.align("das", "that", scores="none").score is None
+
+
+def test_blank_words_are_similar_to_nothing(aligner):
+    matrix = aligner.similarity(["", "kleines", " ", "Haus"], ["small", "\n", "house"])
+    assert np.array_equal(matrix[[1, 3]][:, [0, 2]], aligner.similarity("kleines Haus", "small house"))
+    assert not matrix[[0, 2]].any()
+    assert not matrix[:, 1].any()
+    assert aligner.similarity(["", " "], ["small"]).tolist() == [[0.0], [0.0]]
+
+
+def test_blank_words_of_two_texts_have_no_links():
+    aligner = Aligner.from_pretrained()
+    texts = [("das", " ", "ist", "gut", "."), ("wir", "gehen", "")], [("", "that", "is", "good", "."), ("we", "go")]
+    plain = [[tuple(filter(str.strip, sentence)) for sentence in text] for text in texts]
+    found, expected = aligner.align_texts(*texts), aligner.align_texts(*plain)
+    assert [(source, target) for source, target, _ in found] == [(source, target) for source, target, _ in expected]
+    assert str(found[0][2]) == "0-1 2-2 3-3 4-4"
+    assert [links.score for _, _, links in found] == [links.score for _, _, links in expected]
 
 
 def test_similarity_of_words_is_that_of_their_closest_subwords(aligner):

@@ -23,7 +23,7 @@ from weft.corpus.job import (
     log_remarks,
 )
 from weft.corpus.records import OutputFormat, cut_records
-from weft.errors import FormatError, SettingError, percentage_hint
+from weft.errors import FormatError, SettingError, chosen, percentage_hint
 from weft.extraction.scores import Scores
 from weft.extraction.terms import Term, read_terms
 from weft.text.fields import PairFields
@@ -139,12 +139,13 @@ def align_files(
     if min_probability is not None and not 0 <= min_probability <= 1:
         hint = percentage_hint(min_probability)
         raise SettingError(f"`min_probability` must be between 0 and 1, got {min_probability:g}.{hint}")
+    kind = chosen("engine", Engine, engine)
     job = AlignJob(
         str(model),
         settings,
-        PairFormat(input_format),
-        OutputFormat(output_format),
-        Scores(scores),
+        chosen("input_format", PairFormat, input_format),
+        chosen("output_format", OutputFormat, output_format),
+        chosen("scores", Scores, scores),
         raw,
         (source_language, target_language),
         PairFields.of(source_field, target_field, columns, (source_language, target_language)),
@@ -162,7 +163,7 @@ def align_files(
     listeners = Listeners(
         bad_lines.add, on_progress or (lambda lines: None), missing.add, on_total or (lambda lines, done: None)
     )
-    if Engine(engine) is Engine.RAY:
+    if kind is Engine.RAY:
         _refuse(shards=shards, resume=resume)
         from weft.corpus.ray import align_with_ray
 
@@ -172,8 +173,10 @@ def align_files(
         done = _locally(job, files, listeners, shards=shards, resume=resume, workers=workers, line_by_line=line_by_line)
     _warn_of_unknown_words(job, done)
     pairs = done.lines - done.headings - bad_lines.count
-    if pairs > 0 and not done.linked_lines:
-        logger.warning("%s", no_links_remark(pairs))
+    remark = no_links_remark(pairs, done.linked_lines)
+    # Links that are left out on purpose, and words that cannot be read, are reasons enough.
+    if remark and (not done.linked_lines or (min_probability is None and done.unknown_lines < pairs / 2)):
+        logger.warning("%s", remark)
     return AlignedFiles(
         done.lines,
         bad_lines.count,

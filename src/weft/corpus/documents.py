@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weft.errors import SettingError
 from weft.extraction.scores import Scores
 from weft.text.files import Write, writing
 from weft.text.layout import are_subtitles, unwrapped, without_times, wrapped_at
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from weft.aligner import Aligner
 
 logger = logging.getLogger(__name__)
+
+_OTHER_SUBTITLES = (".ass", ".ssa")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +144,14 @@ def read_text(path: str | Path, *, unwrap: bool) -> str:
     Args:
         path: the file.
         unwrap: whether lines that are wrapped at a width are joined to paragraphs.
+
+    Raises:
+        SettingError: for subtitles in a format that weft does not read.
     """
+    name = display_name(path)
+    if name.lower().endswith(_OTHER_SUBTITLES):
+        srt = Path(name).with_suffix(".srt")
+        raise SettingError(f"weft reads subtitles as .srt or .vtt. Convert {name} first: ffmpeg -i {name} {srt}")
     text = "\n".join(decode(line, path, number) for number, line in enumerate(read_lines(path), start=1))
     if are_subtitles(path):
         return without_times(text)

@@ -1,4 +1,8 @@
-"""What an unfinished run has done so far, and what it was doing: a small JSON file that is always whole."""
+"""What a run has done so far, and what it was doing: a small JSON file that is always whole.
+
+An unfinished run has its `Manifest` among its shards. A finished one leaves a `Finished` beside its output, by which
+the same command, typed again, knows that there is nothing to do.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from weft.corpus.job import Totals
 from weft.errors import FormatError, LineCountError
-from weft.text.files import checksum, write_whole
+from weft.text.files import blocks, checksum, write_whole
 from weft.text.json_objects import read_json_object
 from weft.text.lines import read_lines
 from weft.text.rows import as_csv, read_rows
@@ -82,6 +87,54 @@ class Manifest:
             before, after = self.identity.get(name), now.identity.get(name)
             if before != after:
                 yield f"{name if ' ' in name else f'`{name}`'} was {_shown(before)}, now {_shown(after)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A finished run: what its output depends on, a checksum of the output, and what it came to in numbers.
+
+    The number of shards is not part of it, because it makes no difference to the output.
+    """
+
+    inputs: tuple[Input, ...]
+    identity: dict[str, Any]
+    output: str
+    totals: Totals
+
+    @classmethod
+    def of(cls, output: str, manifest: Manifest, totals: Totals) -> Finished:
+        """The run that has just written `output`."""
+        return cls(manifest.inputs, manifest.identity, _file_digest(output), totals)
+
+    def store(self, output: str) -> None:
+        """Write it beside the output."""
+        write_whole(_beside(output), json.dumps(asdict(self), indent=1))
+
+    @classmethod
+    def load(cls, output: str) -> Finished | None:
+        """What lies beside an output; whatever cannot be read as such says nothing about it."""
+        try:
+            record = read_json_object(_beside(output))
+            inputs = tuple(Input(**part) for part in record["inputs"])
+            return cls(inputs, record["identity"], record["output"], Totals(**record["totals"]))
+        except (OSError, FormatError, ValueError, TypeError, KeyError, AttributeError):
+            return None
+
+    def is_of(self, output: str, wanted: Manifest) -> bool:
+        """Whether the output is still there as it was written, and is what such a run would write."""
+        same = (self.inputs, self.identity) == (wanted.inputs, wanted.identity)
+        return same and Path(output).is_file() and _file_digest(output) == self.output
+
+
+def _beside(output: str) -> Path:
+    return Path(f"{output}.finished.json")
+
+
+def _file_digest(path: str) -> str:
+    digest = checksum()
+    for block in blocks(Path(path)):
+        digest.update(block)
+    return digest.hexdigest()
 
 
 def _input_differences(before: tuple[Input, ...], now: tuple[Input, ...]) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 Beside the output lies a folder with one file for each finished range and a manifest. A shard counts only once the
 manifest names it, and the manifest only changes as a whole, so a run can be killed at any moment: at worst the shard
-it was working on is made again.
+it was working on is made again. A run that may be repeated (`resume`) leaves a record of itself beside the output, so
+that a scheduler that starts it again does not start from line 1.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 from shutil import rmtree
 
 from weft.corpus.job import AlignJob, CorpusFiles, Listeners, LoadedJob, Totals, log_remarks
-from weft.corpus.manifest import MANIFEST, Manifest, Shard, survey
+from weft.corpus.manifest import MANIFEST, Finished, Manifest, Shard, survey
 from weft.corpus.records import AlignedChunk, Chunk, cut_records
 from weft.corpus.workers import Workers
 from weft.errors import FormatError, SettingError, WeftError
@@ -46,7 +47,7 @@ def align_in_shards(
         listeners: who is told what.
         load: how to load the model, here or in several processes.
         shards: the number of pieces.
-        resume: go on with an unfinished run.
+        resume: go on with an unfinished run, and do nothing if it is finished.
 
     Raises:
         SettingError: something is not a file.
@@ -57,7 +58,10 @@ def align_in_shards(
     with load() as model:
         description = model.describe()
         log_remarks(description.remarks)
-        run = ShardedRun(output, Manifest(shards, inputs, model.identity()), resume=resume)
+        wanted = Manifest(shards, inputs, model.identity())
+        if resume and (done := _already_done(output, wanted)):
+            return done
+        run = ShardedRun(output, wanted, resume=resume)
         with _kept(run, shards):
             listeners.on_total(run.lines, run.finished_lines)
             records = job.read(files.source, files.target, listeners.on_bad_line)
@@ -66,8 +70,30 @@ def align_in_shards(
             with _naming(output), writing(output) as write:
                 for block in run.joined():
                     write(block)
+            totals = run.totals()
+            if resume and totals.linked_lines:  # a run that found nothing should say so again
+                Finished.of(output, wanted, totals).store(output)
         run.remove()
-    return run.totals()
+    return totals
+
+
+def _already_done(output: str, wanted: Manifest) -> Totals | None:
+    """What the finished run came to whose output this is, if the one that is wanted would write the same."""
+    if _shards_folder(output).exists():
+        return None  # a later run has begun, and did not end
+    found = Finished.load(output)
+    if found is None or not found.is_of(output, wanted):
+        return None
+    logger.warning(
+        "%s is already complete: the same input has been aligned with the same settings. Remove it to align again.",
+        output,
+    )
+    return found.totals
+
+
+def _shards_folder(output: str) -> Path:
+    """Where the shards of an output lie until it is complete."""
+    return Path(f"{output}.shards")
 
 
 def _only_files(files: CorpusFiles) -> str:
@@ -110,7 +136,7 @@ class ShardedRun:
     """The shards of one output file: which are there, which are to be made, and how they become the file."""
 
     def __init__(self, output: str, manifest: Manifest, *, resume: bool) -> None:
-        self.folder = Path(f"{output}.shards")
+        self.folder = _shards_folder(output)
         self.lines = manifest.inputs[0].lines
         self._begun: dict[int, _Range] = {}
         self._lock = _locked_folder(self.folder)

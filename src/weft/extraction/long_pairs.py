@@ -139,6 +139,7 @@ def shortened(lines: TokenizedPairs, encode_stretches: Callable[[Subwords], Enco
     if stretches is None:
         return ShortPairs(subwords, pairs)
     spans: list[Span] = []
+    first_words: list[tuple[int, int]] = []
     long: list[LongPair | None] = []
     for (source, target), is_long in zip(pairs.tolist(), stretches.long.tolist(), strict=True):
         if is_long:
@@ -147,11 +148,14 @@ def shortened(lines: TokenizedPairs, encode_stretches: Callable[[Subwords], Enco
             pair = (_overlapping if soft else alternatives)(subwords, sides, encode_stretches)
             long.append(pair)
             spans.extend(piece.span for piece in pair.pieces)
+            first_words.extend(piece.first for piece in pair.pieces)
         else:
             long.append(None)
+            first_words.append((0, 0))  # which may be a blank one, without subwords
             spans.append((*subwords.starts[source : source + 2], *subwords.starts[target : target + 2]))
     edges = np.array(spans, dtype=np.int64).reshape(-1, 2)
-    return ShortPairs(subwords.parts(edges[:, 0], edges[:, 1]), np.arange(len(edges)).reshape(-1, 2), tuple(long))
+    parts = subwords.parts(edges[:, 0], edges[:, 1], np.array(first_words, dtype=np.int64).reshape(-1))
+    return ShortPairs(parts, np.arange(len(edges)).reshape(-1, 2), tuple(long))
 
 
 def alternatives(
@@ -197,8 +201,9 @@ def _overlapping(
 
 
 def _n_words(subwords: Subwords, starts: tuple[IntArray, IntArray]) -> int:
+    """The words of both sides that have subwords, which blank ones have not."""
     words = subwords.words
-    return sum(int(words[side[-1] - 1] - words[side[0]]) + 1 for side in starts if side[-1] > side[0])
+    return sum(int(np.count_nonzero(np.diff(words[side[0] : side[-1]], prepend=-1))) for side in starts)
 
 
 def _n_subwords(pair: StretchPair, starts: tuple[IntArray, IntArray]) -> int:

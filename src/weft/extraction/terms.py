@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 from weft.errors import FormatError
-from weft.text.fields import NoPairError, PairFields, TableParser
+from weft.text.fields import JsonlParser, NoPairError, PairFields, TableParser
 from weft.text.json_objects import is_json_object, parse_json_object, shorten
 from weft.text.lines import FilePath, decode, display_name
 from weft.text.pairs import PLAIN, split_words
@@ -101,14 +101,15 @@ class _TermParser:
 
     def __init__(self, path: FilePath, languages: Languages) -> None:
         self._csv = is_csv(path)
-        self._fields = PairFields(languages=languages)
+        self._languages = languages
+        self._record = JsonlParser(PairFields(languages=languages))
         self._table: TableParser | None = None
 
     def __call__(self, text: str) -> tuple[str, str]:
         """A term and its translation; a ValueError says what is wrong, a NoPairError that the row has only one."""
         if text.startswith("{") and is_json_object(text):
             self._check_languages(translations_of(parse_json_object(text)))
-            sides = self._fields.parse_jsonl(text).sides
+            sides = self._record(text).sides
         else:
             # Tables with tabs are called .csv, too.
             self._table = self._table or TableParser(PLAIN, csv=self._csv and "\t" not in text)
@@ -117,7 +118,7 @@ class _TermParser:
         return source, target
 
     def _check_languages(self, translations: dict[str, Any]) -> None:
-        if len(translations) > 2 and None in self._fields.languages:
+        if len(translations) > 2 and None in self._languages:
             raise ValueError(
                 f"found text in {in_words(translations)}; choose two of these languages with `raw`, `source_language` "
                 "and `target_language`."

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 from array import array
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import astuple, dataclass
 from functools import cached_property
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 import numpy as np
 
 from weft.arrays import IntArray
-from weft.errors import SettingError, WeftError
+from weft.errors import FormatError, SettingError, WeftError
 from weft.scoring.counts import Counts, Rates, count_sentence
+from weft.scoring.doubts import MisplacedLinks
 from weft.scoring.significance import SAMPLES, SEED, bootstrap_interval, permutation_test
-from weft.text.gold import GoldFile, check_range, read_sentences
+from weft.text.gold import GoldFile, GoldRow, check_range, read_sentences
 from weft.text.lines import FilePath, display_name, read_together, read_two_together
-from weft.text.links import read_numbered_links
+from weft.text.links import NumberedLinks, read_numbered_links
 from weft.types import Alignment, GoldAlignment, SentencePair, WordPair
 from weft.version import __version__
+
+logger = logging.getLogger(__name__)
 
 _SURE = Counts._fields.index("sure")
 
@@ -161,16 +166,27 @@ def score_files(
     names = [display_name(gold), *map(display_name, systems)]
     found = read_together(names[1:], [read_numbered_links(path, base=system_base) for path in systems])
     counts = [_CountRows() for _ in systems]
-    for row, others in read_two_together((names[0], names[1]), iter(truths), found):
-        truth = row.gold.only_sure() if ignore_possible else row.gold
-        links = [{(link[0], link[1]) for link in other.links} for other in others]
-        for column, theirs in zip(counts, links, strict=True):
+    doubts = [MisplacedLinks() for _ in systems]
+    rows = read_two_together((names[0], names[1]), iter(truths), found)
+    for row, others in rows:
+        truth, links = _compared(row, others, ignore_possible=ignore_possible)
+        for column, doubt, theirs in zip(counts, doubts, links, strict=True):
             column.append(count_sentence(truth, theirs))
+            doubt.add(truth, theirs)
         if row.pair is not None:
-            for path, other in zip(systems, others, strict=True):
-                check_range(path, other.line, other.links, row.pair, base=system_base)
+            for number, (path, other) in enumerate(zip(systems, others, strict=True)):
+                try:
+                    check_range(path, other.line, other.links, row.pair, base=system_base, option="system_base")
+                except FormatError as error:
+                    rest = (_compared(*both, ignore_possible=ignore_possible) for both in rows)
+                    raise _explained(
+                        error, doubts[number], ((truth, links[number]) for truth, links in rest)
+                    ) from error
             if observe:
                 observe(row.pair, truth, links)
+    for name, doubt in zip(names[1:], doubts, strict=True):
+        if remark := doubt.remark():
+            logger.warning("%s: %s", name, remark)
     if not len(counts[0]):
         raise WeftError(f"{display_name(gold)} contains no sentences to score.")
     signature = _signature(
@@ -180,6 +196,25 @@ def score_files(
         CorpusScore(display_name(path), column.as_array(), signature)
         for path, column in zip(systems, counts, strict=True)
     ]
+
+
+def _compared(
+    row: GoldRow, others: Sequence[NumberedLinks], *, ignore_possible: bool
+) -> tuple[GoldAlignment, list[set[WordPair]]]:
+    """The gold of one sentence, and each system's links."""
+    truth = row.gold.only_sure() if ignore_possible else row.gold
+    return truth, [{(link[0], link[1]) for link in other.links} for other in others]
+
+
+def _explained(
+    error: FormatError, doubt: MisplacedLinks, rest: Iterable[tuple[GoldAlignment, set[WordPair]]]
+) -> FormatError:
+    """A link that is out of range, with the likely reason, if the sentences after it show one."""
+    with suppress(WeftError):  # one is enough
+        for truth, links in islice(rest, doubt.most_sentences):
+            doubt.add(truth, links)
+    remark = doubt.remark()
+    return error.because(remark[0].upper() + remark[1:]) if remark else error
 
 
 class _CountRows:

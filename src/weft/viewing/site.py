@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Sequence
+from hashlib import sha256
 from importlib.resources import as_file, files
 from pathlib import Path
 from shutil import copyfile
@@ -20,7 +22,7 @@ _RUNTIME = "onnxruntime-web"
 _HERE = Path(__file__).parent
 # Nothing but the page's own files may be loaded, asked or run.
 _POLICY = (
-    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval' '{notice}'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; connect-src 'self' data: blob:; base-uri 'none'; form-action 'none'"
 )
 # The server has more pages; they speak of itself.
@@ -117,23 +119,32 @@ def _offer(names: Sequence[str], sources: Sequence[ModelSource]) -> dict[str, ob
 
 def _write_app(site: Path) -> None:
     """The app as the server gives it out, and before it the program that takes the server's place."""
-    for file in (files("weft.viewing") / "static").iterdir():
-        if file.name in _PAGES:
-            _write(site / file.name, _standing_alone(file.read_text(encoding="utf-8")))
-        elif file.name.endswith((".js", ".css")):
-            _write(site / "static" / file.name, file.read_text(encoding="utf-8"))
     with as_file(files("weft.viewing") / "browser") as packed:
         scripts = packed if packed.is_dir() else _source_folder() / "js" / "src"
         for script in sorted(scripts.rglob("*.js")):
             _copy(script, site / "aligner" / script.relative_to(scripts))
+    notice = (site / "aligner" / "page" / "opened.js").read_text(encoding="utf-8")
+    for file in (files("weft.viewing") / "static").iterdir():
+        if file.name in _PAGES:
+            _write(site / file.name, _standing_alone(file.read_text(encoding="utf-8"), notice))
+        elif file.name.endswith((".js", ".css")):
+            _write(site / "static" / file.name, file.read_text(encoding="utf-8"))
 
 
-def _standing_alone(page: str) -> str:
-    """A page of the server with a policy of its own, and the aligner loaded first."""
-    policy = f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}" />'
-    aligner = '<script type="module" src="aligner/page/server.js"></script>'
+def _standing_alone(page: str, notice: str) -> str:
+    """A page of the server with a policy of its own, a notice for those who open it as a file, and the aligner first.
+
+    The notice is part of the page, because browsers load no modules for a file; the policy allows it by its checksum.
+    """
+    digest = b64encode(sha256(notice.encode()).digest()).decode()
+    policy = _POLICY.format(notice=f"sha256-{digest}")
+    head = (
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}" />',
+        f"<script>{notice}</script>",
+        '<script type="module" src="aligner/page/server.js"></script>',
+    )
     before, script, after = page.partition("<script")
-    return f"{before}{policy}\n    {aligner}\n    {script}{after}"
+    return "\n    ".join((f"{before}{head[0]}", *head[1:], f"{script}{after}"))
 
 
 def _write_offline(site: Path) -> None:

@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 
+from weft.text.cells import no_formula
 from weft.viewing.comparison import Comparison, Kind, ViewedPair, named
 from weft.viewing.widths import right_to_left
 
@@ -41,12 +42,7 @@ def _csv_rows(viewed: ViewedPair) -> Iterable[list[object]]:
             ("" if not found else 1 if score is None else score)
             for found, score in zip(mark.found, mark.scores, strict=True)
         ]
-        yield [viewed.number, mark.source, mark.target, *map(_no_formula, words), *scores, mark.gold or ""]
-
-
-def _no_formula(word: str) -> str:
-    """A spreadsheet would run a cell that begins with = + - or @; an apostrophe makes it text again."""
-    return f"'{word}" if len(word) > 1 and word[0] in "=+-@\t\r" else word
+        yield [viewed.number, mark.source, mark.target, *map(no_formula, words), *scores, mark.gold or ""]
 
 
 def tikz(viewed: ViewedPair, systems: Sequence[str] = ()) -> str:

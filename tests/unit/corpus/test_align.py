@@ -129,3 +129,19 @@ def test_with_shards_the_total_is_known_and_what_an_earlier_run_has_done(tmp_pat
 def test_a_list_of_files_is_refused(tmp_path):
     with pytest.raises(SettingError, match="give one file of pairs as `source`"):
         library.align_files(["s1.tsv", "s2.tsv"], output=tmp_path / "links")
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"scores": True}, "`scores` must be one of none, raw, calibrated, got True."),
+        ({"output_format": "xml"}, "`output_format` must be one of pharaoh, jsonl, words, naacl, got 'xml'."),
+        ({"input_format": "xlsx"}, "`input_format` must be one of auto, bars, tsv, csv, jsonl, got 'xlsx'."),
+        ({"engine": "spark"}, "`engine` must be one of local, ray, got 'spark'."),
+    ],
+)
+def test_choices_that_are_not_there_are_answered_with_those_that_are(tmp_path, setting, message):
+    (tmp_path / "pairs").write_text("a ||| b\n")
+    with pytest.raises(SettingError) as caught:
+        library.align_files(tmp_path / "pairs", output=tmp_path / "links", **setting)
+    assert str(caught.value).startswith(message)

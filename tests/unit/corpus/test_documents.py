@@ -5,6 +5,7 @@ import json
 import pytest
 
 from weft import Aligner, SettingError, align_documents
+from weft.corpus.documents import read_text
 from weft.text.sentences import split_sentences
 
 GERMAN = """Das Museum ist von Dienstag bis Sonntag geöffnet. Am Montag bleibt es geschlossen.
@@ -110,3 +111,10 @@ def test_a_kind_of_scores_that_does_not_exist(aligner):
 )
 def test_sentences_of_raw_text(language, text, sentences):
     assert [text[start:end] for start, end in split_sentences(text, language)] == sentences
+
+
+@pytest.mark.parametrize("name", ["film.ass", "Film.SSA"])
+def test_subtitles_that_are_not_read_are_not_taken_for_plain_text(tmp_path, name):
+    (tmp_path / name).write_text("[Script Info]\nDialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,Hallo.\n")
+    with pytest.raises(SettingError, match=r"subtitles as \.srt or \.vtt\. Convert .*: ffmpeg -i .* .*\.srt"):
+        read_text(tmp_path / name, unwrap=True)
