@@ -110,8 +110,8 @@ def align(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="File of terms and their translations (TSV, CSV, TMX or XLIFF); the two are linked wherever a pair "
-            "contains both.",
+            help="File of terms and their translations (TSV, CSV, TMX or XLIFF); each term is linked to its "
+            "translation wherever a pair contains both.",
             rich_help_panel=LINKS,
         ),
     ] = None,

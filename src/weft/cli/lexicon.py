@@ -96,7 +96,7 @@ def lexicon(
     marian: Annotated[
         str | None,
         typer.Option(
-            metavar="FOLDER",
+            metavar="DIR",
             help="Write shortlists for Marian (lex.s2t and lex.t2s) to this folder, instead of a lexicon.",
             rich_help_panel=_MARIAN,
         ),
@@ -132,7 +132,7 @@ def lexicon(
     """Build a lexicon of words and their translations.
 
     Columns: source, target, count, p(target|source), p(source|target), and the line number of an example. For
-    expressions of several words, use weft phrases.
+    multi-word expressions, use weft phrases.
 
     Example: weft lexicon pairs.tsv --raw --min-count 2
     """

@@ -14,7 +14,7 @@ from weft.models.known import DEFAULT_MODEL
 
 def page(
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write to.", rich_help_panel=OUTPUT)
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write to.", rich_help_panel=OUTPUT)
     ],
     model: OfferedModelsOption = None,
     runtime: Annotated[

@@ -39,7 +39,7 @@ def train(
         str | None,
         typer.Option(
             metavar="BASE",
-            help="Encoder to start from.",
+            help="Encoder to start from, called the base.",
             show_default="bert-base-multilingual-cased",
             rich_help_panel=MODEL,
         ),

@@ -67,7 +67,7 @@ def tune(
             "-o",
             metavar="DIR",
             help="Save the tuned model here.",
-            show_default="update the model's own weft.json, or only print what was found if the model is not yours",
+            show_default="update weft.json if the model is a folder of yours; otherwise, only print the settings",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
