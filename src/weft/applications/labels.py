@@ -66,7 +66,8 @@ class Listing:
         if nearby:
             yield f"{nearby:,} of {self._total:,} {self._what} have no links and were put in the nearest place."
         if parts:
-            yield f"{parts:,} of {self._total:,} {self._what} lost a part that is not contiguous."
+            kept = f"{parts:,} of {self._total:,} {self._what} could be carried over only in part"
+            yield f"{kept}, as other words stand in between."
 
 
 @dataclass(frozen=True, slots=True)
