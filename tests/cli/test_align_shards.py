@@ -185,6 +185,15 @@ def test_a_finished_run_is_begun_again_if_anything_is_otherwise(finished, align,
     assert finished(*options).stderr == COMPLETE
 
 
+def test_a_finished_run_still_has_bad_lines(align, folder):
+    (folder / "pairs").write_text("das ist ||| das ist\n" * 20 + "no pair\n" * 30)
+    again = lambda *options: align("pairs", "-o", "links", "--shards", 3, "--resume", *options)  # noqa: E731
+    first, second, strict = again(), again(), again("--strict")
+    assert second.stderr.replace(COMPLETE.replace("links.gz", "links"), "") == first.stderr
+    assert "weft: 30 of 50 lines could not be aligned." in first.stderr
+    assert (strict.returncode, strict.stderr) == (1, "weft: pairs:21: expected one ' ||| ' separator, found 0.\n")
+
+
 def test_an_unfinished_run_comes_before_a_finished_one(finished, folder):
     """Whoever began anew with other settings wants those, not what lies there from before."""
     (folder / "links.gz.shards").mkdir()

@@ -76,6 +76,8 @@ def test_a_line_of_atools_is_answered_too(weft, line, answer):
          "method: use --symmetrize grow-diag-final-and."),
         ("align pairs.txt --method=union",
          "union combines two directions, which is not a method: use --symmetrize union."),
+        ("phrases pairs.txt --method union", "union combines two directions, which is not a method: align with "
+         "weft align --symmetrize union, and give the result with --links."),
         ("score gold.talp my.links --oneRef --ignorePossible",
          "--oneRef is an option of awesome-align's aer.py. In weft, type: weft score gold.talp my.links "
          "--gold-base 1 --ignore-possible"),
@@ -92,3 +94,6 @@ def test_a_folder_is_answered_with_what_reads_folders(weft, tmp_path):
     assert (
         done.stderr == "weft: texts: Is a directory. Folders need --engine ray; without it, align one file at a time.\n"
     )
+    (tmp_path / "pairs").write_text("a ||| b\n")
+    done = weft("align", "pairs", "-o", "texts", cwd=tmp_path)
+    assert done.stderr == "weft: texts: Is a directory.\n"

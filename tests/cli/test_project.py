@@ -73,9 +73,10 @@ def test_lines_that_begin_a_document_are_no_sentences_and_stay_where_they_are(we
     (files / "labels").write_text(f"{start}Angela NNP B-PER\nsleeps VBZ O\n\n{start}Rome NNP B-LOC\n")
     (files / "target").write_text(other)
     (files / "links").write_text("0-0 1-1\n0-0\n" if "DOC" not in other else "0-0\n0-0 1-1\n0-0\n0-0\n")
-    done = weft("project", "labels", "target", "--links", "links", cwd=files)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "-DOCSTART- O\n\nAngela B-PER\nschläft O\n\n-DOCSTART- O\n\nRom B-LOC\n\n"
+    for options in ((), ("--raw",)):
+        done = weft("project", "labels", "target", "--links", "links", *options, cwd=files)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout == "-DOCSTART- O\n\nAngela B-PER\nschläft O\n\n-DOCSTART- O\n\nRom B-LOC\n\n"
 
 
 def test_parts_of_speech(weft, files):

@@ -27,6 +27,7 @@ _LABEL = re.compile(r"([BIMLEUSW])(?:-(.*))?", re.DOTALL)
 # In CoNLL-U, words that are written as one (`1-2`) and words that are not written (`1.1`) have lines of their own.
 _NOT_A_WORD = re.compile(r"\d+[-.]\d+")
 _CONLLU_COLUMNS = 10
+_IN_COMMENTS = frozenset({"=", "newdoc", "newpar"})
 _OPENING, _CLOSING = frozenset("BUSW"), frozenset("LEUSW")
 
 
@@ -80,7 +81,7 @@ def read_columns(
         try:
             text = decode(line, path, number)
             columns = text.split("\t") if "\t" in text else split_words(text)
-            if (not rows and _is_comment(text, columns, of_words=of_words)) or _is_no_word(columns):
+            if (not rows and _is_comment(text, columns, of_words=of_words)) or _is_no_word(columns, word_column):
                 continue
             separator = "\t" if "\t" in text else " "
             if not rows and columns[0] == DOCUMENT_START:
@@ -104,12 +105,12 @@ def _tagged(rows: Sequence[tuple[str, str]], separator: str, *, of_words: bool) 
 
 def _is_comment(text: str, columns: Sequence[str], *, of_words: bool) -> bool:
     """`# text = …` before a sentence; a word # with a label is a word."""
-    return text.startswith("# ") and ("=" in columns if of_words else not _is_label(columns[-1]))
+    return text.startswith("# ") and not (_IN_COMMENTS.isdisjoint(columns) if of_words else _is_label(columns[-1]))
 
 
-def _is_no_word(columns: Sequence[str]) -> bool:
-    """Whether a line of CoNLL-U describes no single word of its sentence."""
-    return len(columns) == _CONLLU_COLUMNS and _NOT_A_WORD.fullmatch(columns[0]) is not None
+def _is_no_word(columns: Sequence[str], word_column: int) -> bool:
+    """Whether a line of CoNLL-U, where words stand behind their numbers, describes no single word of its sentence."""
+    return word_column > 0 and len(columns) == _CONLLU_COLUMNS and _NOT_A_WORD.fullmatch(columns[0]) is not None
 
 
 def _label_or(default: str, columns: Sequence[str], label_column: int) -> str:

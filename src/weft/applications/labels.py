@@ -176,7 +176,8 @@ def _with_starts(tagged: Iterator[columns.Tagged]) -> Iterator[tuple[str, column
 def _sentences(path: FilePath, cut: Segmenter, on_error: OnError) -> Iterator[tuple[str, ...]]:
     for number, line in enumerate(read_lines(path), start=1):
         try:
-            words = cut(decode(line, path, number)).words
+            text = decode(line, path, number)
+            words = (columns.DOCUMENT_START,) if text.strip() == columns.DOCUMENT_START else cut(text).words
             if not words:
                 raise FormatError(display_name(path), number, "the line is blank; expected a sentence.")
         except FormatError as error:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from weft.applications.markup import Element
-from weft.applications.parts import Cuts, cut
+from weft.applications.parts import cut, cuts_at
 from weft.applications.projection import Run
 from weft.applications.remapping import places, remap
 from weft.applications.spans import words_in
@@ -92,20 +92,13 @@ def with_marks(
     """The same with each mark as a word of its own, linked with its twin and with nothing else."""
     if not pairs:
         return source, target, alignment
-    sides = [cut(side, _edges(side, [pair[number] for pair in pairs])) for number, side in enumerate((source, target))]
+    sides = [
+        cut(side, cuts_at((edge for pair in pairs for edge in pair[number]), side))
+        for number, side in enumerate((source, target))
+    ]
     remapped = remap(alignment, places(source.offsets, sides[0].offsets), places(target.offsets, sides[1].offsets))
     marks = [[range(*words_in(side.offsets, *run)) for side, run in zip(sides, pair, strict=True)] for pair in pairs]
     left, right = ({word for mark in marks for word in mark[number]} for number in (0, 1))
     kept = [link for link in remapped.links if link.source not in left and link.target not in right]
     twins = [Link(one, other, 1.0) for mark in marks for one in mark[0] for other in mark[1]]
     return sides[0], sides[1], Alignment.of([*kept, *twins], alignment.score)
-
-
-def _edges(words: Segmented, runs: Sequence[Run]) -> Cuts:
-    """The words in which marks begin and end, and where."""
-    edges: dict[int, list[int]] = {}
-    for place in {edge for run in runs for edge in run}:
-        number, behind = words_in(words.offsets, place - 1, place + 1)
-        if behind - number == 1 and words.offsets[number][0] < place < words.offsets[number][1]:
-            edges.setdefault(number, []).append(place - words.offsets[number][0])
-    return edges

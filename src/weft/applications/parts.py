@@ -23,7 +23,7 @@ def cut_alike(
 
     The parts of such a pair are linked one by one. A word without an equal partner stays whole.
     """
-    cuts = _cuts(elements, source)
+    cuts = cuts_at((edge for element in elements for edge in (element.start, element.end)), source)
     twins = [
         (link.source, link.target)
         for link in alignment.links
@@ -46,15 +46,14 @@ def cut_alike(
     return new_source, new_target, Alignment.of(kept, alignment.score)
 
 
-def _cuts(elements: Iterable[Element], source: Segmented) -> dict[int, set[int]]:
-    """The places within words where elements begin and end."""
-    starts = [start for start, _ in source.offsets]
+def cuts_at(edges: Iterable[int], segmented: Segmented) -> Cuts:
+    """Those of some places in a text that are within words."""
+    starts = [start for start, _ in segmented.offsets]
     cuts: defaultdict[int, set[int]] = defaultdict(set)
-    for element in elements:
-        for place in (element.start, element.end):
-            word = bisect_right(starts, place) - 1
-            if word >= 0 and starts[word] < place < source.offsets[word][1]:
-                cuts[word].add(place - starts[word])
+    for edge in edges:
+        word = bisect_right(starts, edge) - 1
+        if word >= 0 and starts[word] < edge < segmented.offsets[word][1]:
+            cuts[word].add(edge - starts[word])
     return cuts
 
 

@@ -17,6 +17,7 @@ from weft.text.json_objects import parse_json_object, shorten
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines
 from weft.text.pairs import NOTHING, PLAIN
 from weft.text.segment import Segmented, Segmenter
+from weft.text.translations import LanguageOrder
 from weft.types import SentencePair
 
 _WORD = re.compile(r"[^ \t]+")
@@ -86,6 +87,7 @@ def read_span_records(
     """
     absent: FormatError | None = None
     found = False
+    order = LanguageOrder(fields.languages)
     for number, line in enumerate(read_lines(path), start=1):
         record: dict[str, Any] = {}
         try:
@@ -94,7 +96,7 @@ def read_span_records(
             found = found or given is not None
             if not found and absent is None:
                 absent = FormatError(display_name(path), number, _without_spans(record, spans_field))
-            yield _span_record(record, given or [], fields.names_in(record), labelled, Unit(unit), segmenters)
+            yield _span_record(record, given or [], fields.names_in(record, order), labelled, Unit(unit), segmenters)
         except (FormatError, ValueError) as error:
             located = error if isinstance(error, FormatError) else FormatError(display_name(path), number, str(error))
             if on_error is None:

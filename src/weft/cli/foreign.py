@@ -109,7 +109,10 @@ def _explain_habits(command: str, arguments: Sequence[str]) -> None:
     typed = " ".join(arguments).replace("--method=", "--method ").split(" ")
     method = dict(pairwise(typed)).get("--method")
     if method in _SYMMETRIZATIONS:
-        raise SettingError(f"{method} combines two directions, which is not a method: use --symmetrize {method}.")
+        use = f"use --symmetrize {method}."
+        if command != "align":
+            use = f"align with weft align --symmetrize {method}, and give the result with --links."
+        raise SettingError(f"{method} combines two directions, which is not a method: {use}")
 
 
 def explain_foreign_options(arguments: Sequence[str]) -> None:

@@ -110,8 +110,9 @@ def _hint(name: object) -> str:
 
 def _folder_hint(error: OSError) -> str:
     """What reads a folder that was named as a file."""
-    is_input = isinstance(error, IsADirectoryError) and error.filename in sys.argv[2:]
-    return _FOLDER_HINT if is_input and sys.argv[1:2] == ["align"] else ""
+    before = dict(zip(sys.argv[2:], sys.argv[1:], strict=False)).get(error.filename)
+    is_input = isinstance(error, IsADirectoryError) and before not in (None, "-o", "--output", "--terms")
+    return _FOLDER_HINT if is_input and sys.argv[1] == "align" else ""
 
 
 def _is_sentence(name: object) -> bool:

@@ -79,7 +79,7 @@ class Manifest:
 
     def differences(self, now: Manifest) -> Iterator[str]:
         """What the run that wants to go on does otherwise, each in a few words."""
-        if len(self.inputs) != len(now.inputs) or self.inputs != now.inputs:
+        if self.inputs != now.inputs:
             yield from _input_differences(self.inputs, now.inputs)
         if self.shards != now.shards:
             yield f"`shards` was {self.shards}, now {now.shards}"

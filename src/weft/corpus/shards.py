@@ -60,6 +60,13 @@ def align_in_shards(
         log_remarks(description.remarks)
         wanted = Manifest(shards, inputs, model.identity())
         if resume and (done := _already_done(output, wanted)):
+            for _ in job.read(files.source, files.target, listeners.on_bad_line):
+                pass  # lines without a pair are still there, and who wants none is to be told
+            logger.warning(
+                "%s is already complete: the same input has been aligned with the same settings. Remove it to align "
+                "again.",
+                output,
+            )
             return done
         run = ShardedRun(output, wanted, resume=resume)
         with _kept(run, shards):
@@ -82,13 +89,7 @@ def _already_done(output: str, wanted: Manifest) -> Totals | None:
     if _shards_folder(output).exists():
         return None  # a later run has begun, and did not end
     found = Finished.load(output)
-    if found is None or not found.is_of(output, wanted):
-        return None
-    logger.warning(
-        "%s is already complete: the same input has been aligned with the same settings. Remove it to align again.",
-        output,
-    )
-    return found.totals
+    return found.totals if found is not None and found.is_of(output, wanted) else None
 
 
 def _shards_folder(output: str) -> Path:

@@ -106,19 +106,19 @@ class PairFields:
         named.pop("-", None)
         return TextPair((named.pop("source"), named.pop("target")), named)
 
-    def names_in(self, record: dict[str, Any], order: LanguageOrder | None = None) -> tuple[str, str]:
+    def names_in(self, record: dict[str, Any], order: LanguageOrder) -> tuple[str, str]:
         """The names of the two fields of a record; a ValueError says why they cannot be known.
 
         Args:
             record: one line of a file.
-            order: which of two languages comes first in that file; without it, the record's own order counts.
+            order: which of two languages comes first in that file.
         """
         translations = translations_of(record)
         if self.source is not None and self.target is not None:
             return _name_in(record, translations, self.source), _name_in(record, translations, self.target)
         if not translations or "source" in record or "target" in record:
             return _SIDES
-        return (order or LanguageOrder(self.languages))(translations)
+        return order(translations)
 
 
 class JsonlParser:

@@ -10,12 +10,15 @@ _KINDS = {
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an old Office file, as XLS and DOC are, not text. Save a table as CSV, and "
     "a document as DOCX or text.",
     b"{\\rtf": "a Rich Text file (RTF), not plain text. Save it as plain text or DOCX.",
-    b"BZh": "compressed with bzip2, which weft does not read. Decompress it first: bunzip2 FILE.",
+    **dict.fromkeys(
+        (b"BZh%d1AY&SY" % level for level in range(1, 10)),
+        "compressed with bzip2, which weft does not read. Decompress it first: bunzip2 FILE.",
+    ),
     b"7z\xbc\xaf\x27\x1c": "a 7-Zip archive, not text. Unpack it first.",
     b"SQLite format 3\0": "an SQLite database, not text. Export its sentences as CSV.",
     b"\x89PNG": "a picture, not text.",
     b"\xff\xd8\xff": "a picture, not text.",
-    b"GIF8": "a picture, not text.",
+    **dict.fromkeys((b"GIF87a", b"GIF89a"), "a picture, not text."),
 }
 _FEWEST_BYTES = 6
 # In UTF-16 every second byte says which script a character is from: 0 for Latin, 3 for Greek, 4 for Cyrillic, ...

@@ -208,7 +208,7 @@ def _read_one_file(
 ) -> Iterator[TextPair]:
     watch = IdWatch(path)
     watch.done = not doubts or bool(parser.fields.columns)
-    parse = parser.parse
+    parse, first = parser.parse, 1
     for number, (begins, row) in enumerate(with_lines(rows), start=1):
         pair = None
         try:
@@ -221,8 +221,10 @@ def _read_one_file(
             extra = error.extra if isinstance(error, NoPairError) else pair.extra if pair else {}
             yield TextPair(None, extra)
         else:
-            if number == 1 and doubts and parser.reads_table and pair.sides:
-                warn_of_headings(path, pair.sides, "a sentence pair", _BY_ORDER if parser.fields.columns else _BY_NAME)
+            first += pair is HEADING and parser.fields.source is None  # it says what separates the cells
+            if number == first and doubts and parser.reads_table and pair.sides:
+                advice = _BY_ORDER if parser.fields.columns else _BY_NAME
+                warn_of_headings(path, pair.sides, "a sentence pair", advice, line=begins)
             if not watch.done and parser.reads_table and pair.sides:
                 watch.look(pair.sides[0])
             yield pair

@@ -45,20 +45,22 @@ _HEADINGS = re.compile(
 )
 
 
-def warn_of_headings(path: FilePath, sides: Sides, read_as: str, advice: str) -> None:
-    """Say so if the first line of a table names its columns; it is read all the same.
+def warn_of_headings(path: FilePath, sides: Sides, read_as: str, advice: str, *, line: int = 1) -> None:
+    """Say so if the first row of a table names its columns; it is read all the same.
 
     Args:
         path: the table.
-        sides: the first two columns of its first line.
-        read_as: what the line is taken for.
+        sides: the first two columns of its first row.
+        read_as: what the row is taken for.
         advice: what to do if it names columns.
+        line: where the row stands.
     """
     names = [side.strip() if isinstance(side, str) else "" for side in sides]
     if all(map(_HEADINGS.fullmatch, names)):
         logger.warning(
-            "%s:1: this looks like a line of column names (%s), but is read as %s. If it is one, %s.",
+            "%s:%d: this looks like a line of column names (%s), but is read as %s. If it is one, %s.",
             display_name(path),
+            line,
             ", ".join(names),
             read_as,
             advice,

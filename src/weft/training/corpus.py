@@ -35,7 +35,7 @@ def corpus_lines(corpus: CorpusConfig, use_possible: bool) -> Iterator[Line]:
         for number, (pair, links) in enumerate(linked, start=1):
             yield Line(number, pair, links, ())
         return
-    split, _ = word_splitters(corpus.raw, corpus.through_language, None)
+    split, _ = word_splitters(corpus.raw, corpus.through_language if corpus.raw else None, None)
     path = corpus.through
     third = (split(decode(line, path, number)) for number, line in enumerate(read_lines(path), start=1))
     both = read_two_together((corpus.path, path), linked, third)

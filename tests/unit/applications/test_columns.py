@@ -68,11 +68,16 @@ def test_columns_are_chosen(tmp_path):
 
 
 def test_labels_of_words_may_be_anything(tmp_path):
-    conllu = "# newdoc = 1\n1-2\tzum{0}\n1\tzu\tzu\tADP{1}\n2\tdem\tder\tDET{1}\n2.1\tx{0}\n3\tHaus\tHaus\t{1}\n"
+    conllu = "# newdoc\n# id = 1\n1-2\tzum{0}\n1\tzu\tzu\tADP{1}\n2\tdem\tder\tDET{1}\n2.1\tx{0}\n3\tHaus\tHaus\t{1}\n"
     text = conllu.format("\t_" * 8, "\t_" * 6)
     (sentence,) = read(tmp_path, text, word_column=1, label_column=3, of_words=True)
     assert (sentence.words, sentence.labels) == (("zu", "dem", "Haus"), ("ADP", "DET", "_"))
     assert sentence.spans == ()
+
+
+def test_numbers_are_words_where_words_stand_first(tmp_path):
+    (sentence,) = read(tmp_path, "3.5" + "\t_" * 8 + "\tB-N\n" + "1-2" + "\t_" * 8 + "\tO\n")
+    assert sentence.words == ("3.5", "1-2")
 
 
 def test_each_word_gets_the_label_of_its_most_probable_partner():

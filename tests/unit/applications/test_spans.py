@@ -113,6 +113,11 @@ def test_characters_need_texts(tmp_path):
         read(tmp_path, {"source": "a", "target": ["x"], "spans": []}, unit="characters")
 
 
+def test_the_first_record_says_which_language_is_the_source(tmp_path):
+    records = [{"translation": {"de": "ab", "en": "x"}, "spans": []}, {"translation": {"en": "x", "de": "ab"}}]
+    assert [found.pair for found in read(tmp_path, *records)] == [SentencePair(("ab",), ("x",))] * 2
+
+
 def test_fields_of_other_names(tmp_path):
     record = {"text": {"de": "ab cd"}, "en": "x", "ner": {"spans": [[3, 5, "A"]]}}
     (found,) = read(tmp_path, record, fields=PairFields.of("text.de", "en"), spans_field="ner.spans")

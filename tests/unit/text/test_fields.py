@@ -331,12 +331,15 @@ def test_a_json_array_is_answered_with_how_to_cut_it(write):
         list(read_texts(write('[\n{"source": "a", "target": "b"}\n]\n')))
 
 
-def test_the_first_line_may_tell_excel_what_separates_the_cells(tmp_path):
+def test_the_first_line_may_tell_excel_what_separates_the_cells(tmp_path, caplog):
     path = tmp_path / "table.csv"
     path.write_text('sep=;\r\nDeutsch;English\r\n"Ja, gern, ja";Yes\r\n', newline="")
     fields = PairFields.of("Deutsch", "English")
     assert [pair.sides for pair in read_text_pairs(path, fields=fields)] == [None, None, ("Ja, gern, ja", "Yes")]
     assert PairReader(fields=fields).headings(path) == {1, 2}
+    assert not caplog.text
+    assert len(list(read_text_pairs(path))) == 3
+    assert "table.csv:2: this looks like a line of column names (Deutsch, English)" in caplog.text
     path.write_text("sep=|\nJa, gern, ja|Yes, so; so\n")
     assert [pair.sides for pair in read_text_pairs(path)] == [None, ("Ja, gern, ja", "Yes, so; so")]
 

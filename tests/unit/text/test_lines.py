@@ -160,6 +160,11 @@ def test_files_that_are_not_text_are_refused_by_how_they_begin(tmp_path, content
         list(read_lines(tmp_path / "x"))
 
 
+@pytest.mark.parametrize("text", [b"BZhang left", b"GIF8", b"GIF 89"])
+def test_text_may_begin_like_another_kind_of_file(tmp_path, text):
+    assert lines_of(tmp_path, text + b"\n") == [text]
+
+
 @pytest.mark.parametrize("text", ["a\0b\n", "\0\n", "das\0ist ||| \0 that\n", "\0\0\0\0\0\0\n", "\x01 \x02 \x03 \n"])
 def test_a_stray_zero_byte_does_not_make_a_file_utf16(tmp_path, text):
     assert lines_of(tmp_path, text.encode()) == [text.encode().removesuffix(b"\n")]

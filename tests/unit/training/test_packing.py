@@ -6,6 +6,7 @@ from models import word_piece_tokenizer
 from weft.encoding.subwords import FastTokenizer
 from weft.errors import FormatError, LineCountError, WeftError
 from weft.training.config import CorpusConfig
+from weft.training.corpus import corpus_lines
 from weft.training.packing import Packing, pack
 
 TOKENIZER = FastTokenizer(word_piece_tokenizer())
@@ -56,6 +57,14 @@ def test_bad_double_and_long_lines_are_left_out_and_counted(packed):
 def test_links_stay_in_step_with_lines_that_are_left_out(packed):
     corpus = packed("a ||| b\n\nc d ||| e\n", "0-0\n\n1-0\n")
     assert corpus[1].links.tolist() == [[1, 0]]
+
+
+def test_languages_of_text_that_is_split_are_only_names(tmp_path):
+    (tmp_path / "text").write_text("a ||| b\n")
+    (tmp_path / "third").write_text("c d\n")
+    languages = {"source_language": "de", "target_language": "en", "through_language": "ja"}
+    corpus = CorpusConfig(str(tmp_path / "text"), through=str(tmp_path / "third"), **languages)
+    assert [line.through for line in corpus_lines(corpus, True)] == [("c", "d")]
 
 
 def test_links_that_do_not_fit_are_named(packed):

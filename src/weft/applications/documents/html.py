@@ -153,7 +153,7 @@ class _Aside:
 
     @property
     def _in_field(self) -> bool:
-        return self.name == local_name(self.node)
+        return self.name in _FIELDS
 
     def fill(self, text: str) -> None:
         """Put a translation in its place."""

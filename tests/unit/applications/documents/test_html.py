@@ -94,6 +94,11 @@ def test_forms_and_what_is_said_without_scripts(tmp_path):
         assert text in written
 
 
+def test_an_attribute_named_as_its_element(tmp_path):
+    (tmp_path / "page.html").write_text('<html><head><title title="tip">name</title></head><p>a</p></html>')
+    assert [segment.text for segment in read_document(tmp_path / "page.html").segments] == ["name", "a", "tip"]
+
+
 def test_a_page_says_which_way_its_text_runs(tmp_path):
     (tmp_path / "page.html").write_text("<html><body><p>a</p></body></html>")
     (tmp_path / "links").write_text("0-0\n")
