@@ -75,9 +75,11 @@ def test_utf16_becomes_utf8_that_is_otherwise_the_same(weft, tmp_path):
     assert keep_all(weft, tmp_path, "t.txt") == "\ufefffür\tfor\r\nmit\twith\r\n".encode()
 
 
-def test_units_become_records(weft, tmp_path):
-    unit = '<tu><tuv xml:lang="de"><seg>a</seg></tuv><tuv xml:lang="en"><seg>x</seg></tuv></tu>'
-    (tmp_path / "t.tmx").write_text(f'<tmx><header srclang="de"/><body>{unit}{unit}</body></tmx>')
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_units_become_records(weft, tmp_path, encoding):
+    unit = '<tu><tuv xml:lang="de"><seg>a</seg></tuv>\n<tuv xml:lang="en"><seg>x</seg></tuv></tu>\n'
+    memory = f'<?xml version="1.0"?>\n<tmx><header srclang="de"/><body>\n{unit}{unit}</body></tmx>'
+    (tmp_path / "t.tmx").write_text(memory, encoding=encoding)
     (tmp_path / "links").write_text("0-0\n0-0\n")
     assert keep_all(weft, tmp_path, "t.tmx") == b'{"translation": {"de": "a", "en": "x"}}\n' * 2
 

@@ -115,7 +115,7 @@ def _is_open(parts: list[bytes]) -> bool:
     return bool(_OPEN.search(_CLOSED.sub(rb"\1", b" ".join(parts))))
 
 
-class _UnitRow(bytes):
+class UnitRow(bytes):
     """A unit of XML as a row, which knows at which line of its file it begins."""
 
     begins: int
@@ -125,7 +125,7 @@ def with_lines(rows: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
     """Each row of `read_rows` with the number of the line at which it begins in the file, from 1."""
     line = 1
     for row in rows:
-        yield (row.begins if isinstance(row, _UnitRow) else line), row
+        yield (row.begins if isinstance(row, UnitRow) else line), row
         line += 1 + row.count(b"\n")
 
 
@@ -172,7 +172,7 @@ class _Reading:
 
     def row(self, record: dict[str, object]) -> bytes:
         """A record of the unit that ends here."""
-        row = _UnitRow(json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace"))
+        row = UnitRow(json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace"))
         row.begins = self.unit_begins
         return row
 
