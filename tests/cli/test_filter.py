@@ -75,11 +75,59 @@ def test_utf16_becomes_utf8_that_is_otherwise_the_same(weft, tmp_path):
     assert keep_all(weft, tmp_path, "t.txt") == "\ufefffür\tfor\r\nmit\twith\r\n".encode()
 
 
-def test_units_become_records(weft, tmp_path):
-    unit = '<tu><tuv xml:lang="de"><seg>a</seg></tuv><tuv xml:lang="en"><seg>x</seg></tuv></tu>'
-    (tmp_path / "t.tmx").write_text(f'<tmx><header srclang="de"/><body>{unit}{unit}</body></tmx>')
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_units_become_records(weft, tmp_path, encoding):
+    unit = '<tu><tuv xml:lang="de"><seg>a</seg></tuv>\n<tuv xml:lang="en"><seg>x</seg></tuv></tu>\n'
+    memory = f'<?xml version="1.0"?>\n<tmx><header srclang="de"/><body>\n{unit}{unit}</body></tmx>'
+    (tmp_path / "t.tmx").write_text(memory, encoding=encoding)
     (tmp_path / "links").write_text("0-0\n0-0\n")
     assert keep_all(weft, tmp_path, "t.tmx") == b'{"translation": {"de": "a", "en": "x"}}\n' * 2
+
+
+MEMORY = """<?xml version="1.0"?>
+<tmx version="1.4"><header srclang="de"/><body>
+<tu tuid="1"><prop type="p">q</prop><tuv xml:lang="de"><seg>a <ph>{0}</ph></seg></tuv><tuv xml:lang="en"><seg>x</seg></tuv></tu>
+<tu tuid="2"><tuv xml:lang="de"><seg>b</seg></tuv><tuv xml:lang="en"><seg>y</seg></tuv></tu>
+<tu tuid="3"><tuv xml:lang="de"><seg>c</seg></tuv></tu>
+</body></tmx>
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("way", ["file", "stdin", "gz"])
+def test_a_translation_memory_stays_one_if_the_output_is_named_so(weft, tmp_path, way):
+    (tmp_path / "t.tmx").write_text(MEMORY)
+    (tmp_path / "links").write_text("0-0\n\n\n")
+    output = "clean.tmx.gz" if way == "gz" else "clean.tmx"
+    options = ("--links", "links", "--min-score", 0.5, "-o", output, "--report", "report")
+    done = weft("filter", "-" if way == "stdin" else "t.tmx", *options, stdin=MEMORY, cwd=tmp_path)
+    assert done.stderr.endswith("weft: kept 1 of 3 pairs.\n")
+    written = (tmp_path / output).read_bytes()
+    kept = [line for line in MEMORY.splitlines(keepends=True) if "<tu " not in line or "1" in line]
+    assert (gzip.decompress(written) if way == "gz" else written).decode() == "".join(kept)
+    assert (tmp_path / "report").read_text() == "1.000000\tkept\n0.000000\tdropped\n0.000000\tbad\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("t.tmx", ("-o", "o.xlf"), "o.xlf can only be written from a file of the same format, and t.tmx is not XLIFF."),
+        ("pairs", ("-o", "o.tmx"), "pairs is not TMX. Choose another name for the output."),
+        ("t.tmx", ("-o", "o.tmx", "--scores"), "TMX has no place for scores; use --report instead of --scores."),
+    ],
+)
+def test_what_cannot_become_a_translation_memory_is_refused(weft, files, name, options, message):
+    (files / "t.tmx").write_text(MEMORY)
+    done = weft("filter", name, "--links", "links", "--min-score", 0, *options, cwd=files)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not (files / options[1]).exists()
+
+
+def test_units_written_as_records_are_pointed_out(weft, tmp_path):
+    (tmp_path / "t.tmx").write_text(MEMORY)
+    (tmp_path / "links").write_text("0-0\n\n\n")
+    done = weft("filter", "t.tmx", "--links", "links", "--min-score", 0.5, cwd=tmp_path)
+    assert "weft: the kept units are written as JSONL. For TMX, use -o with a name that ends in .tmx.\n" in done.stderr
 
 
 def test_two_files_keep_their_ends_and_bars_have_none_of_them(weft, tmp_path):

@@ -11,7 +11,7 @@ from tempfile import TemporaryFile
 
 from weft.errors import SettingError
 from weft.text.lines import FilePath, read_whole_lines
-from weft.text.rows import read_rows
+from weft.text.rows import UnitRow, read_rows
 from weft.types import Alignment, SentencePair
 
 BAD = -1.0
@@ -62,7 +62,7 @@ def rows_as_they_came(path: FilePath) -> Iterator[bytes]:
     if first is None or line is None:
         return
     rows = chain([first], rows)
-    if line.strip().startswith(b"<") and first.startswith(b"{"):
+    if isinstance(first, UnitRow):
         yield from (row + b"\n" for row in rows)
         return
     lines = chain([line], lines)

@@ -116,8 +116,9 @@ def remapped(
     rows = read_numbered_links(path, format=LinkFormat.JSONL)
     for number, (line, row) in enumerate(zip(read_lines(path), rows, strict=True), start=1):
         record = parse_json_object(decode(line, path, number))
-        if not record.get("source") and not record.get("target"):
-            yield Remapped("", "", Alignment())  # a line that could not be aligned
+        given = [record.get(name) for name in ("source", "target")]
+        if not any(given) or [] in given or "" in given:  # could not be aligned, or has no counterpart
+            yield Remapped("", "", Alignment())
             continue
         try:
             sides = [_with_text(side_of(record, name, split_at_blanks)) for name in ("source", "target")]

@@ -13,6 +13,7 @@ from weft.cli.badlines import BadLines
 from weft.cli.groups import AligningOptions, TextOptions, expanded
 from weft.cli.linked import (
     InputArgument,
+    LinkedInput,
     LinksBaseOption,
     LinksOption,
     TargetArgument,
@@ -25,6 +26,7 @@ from weft.errors import SettingError, number_of
 from weft.text.cells import RowWriter, row_writer
 from weft.text.lines import FilePath, display_name, read_together, read_whole_lines
 from weft.text.pairs import NOTHING
+from weft.text.unit_files import kind_by_content, kind_by_name, without_units
 
 _KEEP = "What to keep (choose one)"
 Verdicts = Iterable[tuple[float, bool]]
@@ -86,6 +88,8 @@ def filter_pairs(
     A pair's score is the share of its words that have a counterpart in the other sentence. With --links, it is the
     share of words that have links, times the mean probability of the links.
 
+    A translation memory stays one if the name of the output says so: weft filter memory.tmx --keep 0.9 -o clean.tmx
+
     Example: weft filter pairs.txt --links pairs.links --keep 0.9 > clean.txt
     """
     from weft.applications.filtering import BAD, keep_above, keep_share, pair_score
@@ -104,18 +108,24 @@ def filter_pairs(
                 calibrated=True,
             )
         )
+        document = _document(given, output, scores=scores)
         headings = text.reader().headings(given.sentences) if given.others is None else frozenset()
         rated = (BAD if pair == NOTHING else pair_score(pair, alignment) for pair, alignment in given.pairs)
         shown = counted(rated, "pairs", quiet=on_screen(output))
         verdicts = keep_above(shown, min_score) if min_score is not None else keep_share(shown, keep or 0.0)
         names = [path for path in (output, target_output) if path is not None]
         writers = [stack.enter_context(open_output(path)) for path in names]
-        note = stack.enter_context(open_output(report)) if report is not None else None
-        lines = _lines(given.sentences, given.others)
-        row = row_writer(report or "-")
-        kept, total = _write(lines, verdicts, writers, (note, row), headings=headings, scores=scores)
+        tally = _Tally(
+            headings, stack.enter_context(open_output(report)) if report else None, row_writer(report or "-")
+        )
+        if document is not None:
+            for piece in without_units(given.sentences, (keep for _, keep in map(tally.add, verdicts))):
+                writers[0](piece)
+        else:
+            lines = _lines(given.sentences, given.others)
+            _write(lines, map(tally.add, verdicts), writers, headings=headings, scores=scores)
     bad_lines.summarise()
-    say(f"kept {kept:,} of {number_of(total, 'line')}.")
+    say(f"kept {tally.kept:,} of {number_of(tally.total, 'pair' if document else 'line')}.")
 
 
 def _check(
@@ -134,6 +144,26 @@ def _check(
         raise SettingError("two outputs have the same name; choose different names.")
 
 
+def _document(given: LinkedInput, output: str, *, scores: bool) -> str | None:
+    """TMX or XLIFF if the output is to be such a file; only a file of the same kind can become one."""
+    wanted = kind_by_name(output)
+    found = kind_by_content(given.sentences) if given.others is None else None
+    if wanted is None and found is not None:
+        ending = "tmx" if found == "TMX" else "xlf"
+        say(f"the kept units are written as JSONL. For {found}, use -o with a name that ends in .{ending}.")
+    if wanted is None:
+        return None
+    if found != wanted:
+        name = display_name(given.sentences)
+        raise SettingError(
+            f"{output} can only be written from a file of the same format, and {name} is not {wanted}. Choose another "
+            "name for the output."
+        )
+    if scores:
+        raise SettingError(f"{wanted} has no place for scores; use --report instead of --scores.")
+    return wanted
+
+
 def _lines(sentences: FilePath, others: FilePath | None) -> Iterator[tuple[bytes, ...]]:
     """The lines as they stand in the input: further columns and fields must survive, and so must line ends."""
     from weft.applications.filtering import rows_as_they_came
@@ -148,21 +178,39 @@ def _as_bars(sides: tuple[bytes, ...]) -> bytes:
     return b" ||| ".join(side.removesuffix(b"\n").removesuffix(b"\r") for side in sides) + b"\n"
 
 
+class _Tally:
+    """Counts the pairs and those that are kept, and reports each."""
+
+    def __init__(self, headings: Set[int], note: Callable[[bytes], object] | None, row: RowWriter) -> None:
+        self.kept = self.total = 0
+        self._number = 0
+        self._headings, self._note, self._row = headings, note, row
+
+    def add(self, rated: tuple[float, bool]) -> tuple[float, bool]:
+        """Take note of the score of the next row and of whether it is kept."""
+        score, keep = rated
+        self._number += 1
+        is_heading = self._number in self._headings
+        self.total += not is_heading
+        self.kept += keep
+        if self._note is not None:
+            verdict = "header" if is_heading else "kept" if keep else "dropped" if score >= 0 else "bad"
+            self._note(self._row((f"{max(score, 0.0):.6f}", verdict)).encode())
+        return rated
+
+
 def _write(
     lines: Iterable[tuple[bytes, ...]],
     verdicts: Verdicts,
     writers: list[Callable[[bytes], object]],
-    reporting: tuple[Callable[[bytes], object] | None, RowWriter],
     *,
     headings: Set[int],
     scores: bool,
-) -> tuple[int, int]:
-    """Write what is kept, and the line that names columns; say how many of how many pairs are kept.
+) -> None:
+    """Write what is kept, and the line that names columns.
 
     Two input files become two outputs, or `source ||| target` where there is one output.
     """
-    kept = total = 0
-    note, row = reporting
     marks = [b""] * len(writers)
     for number, (sides, (score, keep)) in enumerate(zip(lines, verdicts, strict=True), start=1):
         if number == 1:
@@ -171,11 +219,6 @@ def _write(
                 marks = [BOM_UTF8 if side.startswith(BOM_UTF8) else b"" for side in sides]
             sides = tuple(side.removeprefix(BOM_UTF8) for side in sides)
         is_heading = number in headings
-        total += not is_heading
-        kept += keep
-        if note is not None:
-            verdict = "header" if is_heading else "kept" if keep else "dropped" if score >= 0 else "bad"
-            note(row((f"{max(score, 0.0):.6f}", verdict)).encode())
         if keep or is_heading:
             columns = sides if len(writers) == len(sides) else (_as_bars(sides),)
             shown = "score" if is_heading else f"{score:.6f}"
@@ -183,4 +226,3 @@ def _write(
             for write, mark, column in zip(writers, marks, (prefix + columns[0], *columns[1:]), strict=True):
                 write(mark + column)
             marks = [b""] * len(writers)
-    return kept, total

@@ -23,18 +23,21 @@ _PO_NAME = re.compile(r"\.pot?(\.(gz|xz|zst))?$", re.IGNORECASE)
 _UNITS_NAME = re.compile(r"\.(tmx|xlf|xliff|sdlxliff|mqxliff|mxliff)(\.(gz|xz|zst))?$", re.IGNORECASE)
 # A quotation mark that is never closed must not swallow the rest of a file.
 _MOST_LINES = 1000
-_DECLARED = re.compile(rb"<\?xml[^>]*?>|<(?:tmx|xliff)\b")
 _UTF16 = re.compile(rb"""(<\?xml[^>]*?)encoding\s*=\s*["'][uU][tT][fF]-?16["']""")
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 # Elements of XLIFF and TMX that hold code or nothing. All others stand around words, also those of no standard: <b>.
 _CODES = frozenset({"bpt", "ept", "it", "ph", "ut", "x", "bx", "ex", "sc", "ec", "cp"})
 _ROOTS = ("tmx", "xliff")
-_UNITS = ("tu", "trans-unit", "unit")
 _TERM_ROOTS = ("martif", "tbx")
 # A quoted cell that ends, and one that does not; a quotation mark elsewhere (5" screen) is a plain character.
 _CLOSED = re.compile(rb'(^|[,;\t])"(?:[^"]|"")*"(?=[,;\t]|$)')
 _OPEN = re.compile(rb'(?:^|[,;\t])"(?:[^"]|"")*$')
 
+DECLARED = re.compile(rb"<\?xml[^>]*?>|<(?:tmx|xliff)\b")
+"""How the first line of a TMX or XLIFF file begins."""
+
+UNITS = ("tu", "trans-unit", "unit")
+"""The elements of TMX and XLIFF that hold a text and its translation."""
 
 GETTEXT = (
     "this is a gettext PO file, which weft does not read. Convert it with translate-toolkit, as in po2tmx -l de "
@@ -69,7 +72,13 @@ def is_named_for_pairs(path: FilePath) -> bool:
 
 def is_named_for_units(path: FilePath) -> bool:
     """Whether a file's name says that it holds units: a translation memory or XLIFF."""
-    return bool(_UNITS_NAME.search(display_name(path)))
+    return unit_ending(path) is not None
+
+
+def unit_ending(path: FilePath) -> str | None:
+    """The ending of a file's name that says that it holds units, as tmx; None for other names."""
+    found = _UNITS_NAME.search(display_name(path))
+    return found[1].lower() if found else None
 
 
 def read_rows(path: FilePath) -> Iterator[bytes]:
@@ -89,7 +98,7 @@ def _rows(path: FilePath, lines: Iterator[bytes]) -> Iterator[bytes]:
     if first is None:
         return
     lines = chain([first], lines)
-    if _DECLARED.match(first.lstrip()):
+    if DECLARED.match(first.lstrip()):
         yield from _units(path, lines)
     elif is_csv(path):
         yield from _whole_rows(lines)
@@ -115,17 +124,23 @@ def _is_open(parts: list[bytes]) -> bool:
     return bool(_OPEN.search(_CLOSED.sub(rb"\1", b" ".join(parts))))
 
 
-class _UnitRow(bytes):
-    """A unit of XML as a row, which knows at which line of its file it begins."""
+class UnitRow(bytes):
+    """A unit of XML as a row, which knows at which line of its file it begins, and which unit it is, from 1."""
 
     begins: int
+    unit: int
+
+
+def without_utf16(line: bytes) -> bytes:
+    """A line of UTF-8 that does not say it is UTF-16: who converts a file seldom changes what it says of itself."""
+    return _UTF16.sub(rb"\1", line)
 
 
 def with_lines(rows: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
     """Each row of `read_rows` with the number of the line at which it begins in the file, from 1."""
     line = 1
     for row in rows:
-        yield (row.begins if isinstance(row, _UnitRow) else line), row
+        yield (row.begins if isinstance(row, UnitRow) else line), row
         line += 1 + row.count(b"\n")
 
 
@@ -138,7 +153,7 @@ def _units(path: FilePath, lines: Iterator[bytes]) -> Iterator[bytes]:
     try:
         for reading.line, line in enumerate(lines, start=1):
             if not reading.open_elements:
-                line = _UTF16.sub(rb"\1", line)  # who converts a file to UTF-8 seldom changes what it says of itself
+                line = without_utf16(line)
                 if b"<!ENTITY" in line:
                     raise FormatError(reading.name, None, "this XML declares entities, which weft does not read.")
             parser.feed(line + b"\n")
@@ -155,7 +170,7 @@ class _Reading:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.line = self.unit_begins = 0
+        self.line = self.unit_begins = self.units = 0
         self.open_elements: list[Element] = []
         self.source_language = ""
 
@@ -166,14 +181,15 @@ class _Reading:
             raise FormatError(self.name, None, _other_xml(name))
         if name == "header":
             self.source_language = node.get("srclang", "").lower()
-        if name in _UNITS:
+        if name in UNITS:
             self.unit_begins = self.line
+            self.units += 1
         self.open_elements.append(node)
 
     def row(self, record: dict[str, object]) -> bytes:
         """A record of the unit that ends here."""
-        row = _UnitRow(json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace"))
-        row.begins = self.unit_begins
+        row = UnitRow(json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace"))
+        row.begins, row.unit = self.unit_begins, self.units
         return row
 
 
@@ -186,9 +202,9 @@ def _records(parser: XMLPullParser[Element], reading: _Reading) -> Iterator[byte
         name = _name(node)
         if name == "tu":
             yield reading.row(_memory_unit(node, reading.source_language))
-        elif name in _UNITS and _translatable([*reading.open_elements, node]):
+        elif name in UNITS and _translatable([*reading.open_elements, node]):
             yield from map(reading.row, _xliff_pairs(node))
-        if name in _UNITS:
+        if name in UNITS:
             reading.open_elements[-1].remove(node)  # what is done needs no memory
 
 

@@ -47,9 +47,10 @@ def test_raw_words_become_words_at_blanks(tmp_path):
         "target_text": "Yes, fine.", "target_offsets": [[0, 3], [3, 4], [5, 9], [9, 10]],
     }  # fmt: skip
     empty = {"source": [], "target": [], "links": []}
-    first, second = remapped(records(tmp_path / "in", row, empty))
+    alone = {**row, "source": [], "source_text": "", "source_span": None, "target_span": [0, 10], "links": []}
+    first, *others = remapped(records(tmp_path / "in", row, empty, alone))
     assert (first.source, first.target, first.alignment.pairs) == ("Ja, gut.", "Yes, fine.", {(0, 0), (1, 1)})
-    assert (second.source, second.alignment.links) == ("", ())
+    assert [(other.source, other.target, other.alignment.links) for other in others] == [("", "", ())] * 2
 
 
 def test_pieces_become_words(tmp_path):
@@ -61,6 +62,8 @@ def test_pieces_become_words(tmp_path):
 def test_bad_records_are_named(tmp_path):
     with pytest.raises(FormatError, match="in:1: a link points after the end of its sentence"):
         list(remapped(records(tmp_path / "in", {"source": "a", "target": "x", "links": [[0, 4]]})))
+    with pytest.raises(FormatError, match='in:1: expected "target"'):
+        list(remapped(records(tmp_path / "in", {"source": "a", "links": []})))
 
 
 @pytest.fixture(scope="module")
