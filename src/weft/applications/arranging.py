@@ -7,6 +7,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from enum import Enum
+from itertools import takewhile
 from typing import NamedTuple
 
 from weft.applications.markup import Element
@@ -53,7 +54,8 @@ class Stretch(NamedTuple):
 class Point(NamedTuple):
     """An element without words: before which word it stands, which element it was in, and blanks before and after it.
 
-    `hollow` is one that has words on its own side, of which none is on this one.
+    The beginning and the end of the text count as blanks. `hollow` is one that has words on its own side, of which
+    none is on this one.
     """
 
     element: Element
@@ -61,6 +63,16 @@ class Point(NamedTuple):
     parent: int | None
     blanks: tuple[bool, bool] = (False, False)
     hollow: bool = False
+
+    @property
+    def apart(self) -> bool:
+        """Whether it stood by itself between blanks, like a word."""
+        return all(self.blanks)
+
+    @property
+    def leads(self) -> bool:
+        """Whether it stood right before a word, and not right behind one."""
+        return self.blanks == (True, False)
 
     def tags(self) -> list[Piece]:
         """The point as it is written."""
@@ -145,11 +157,11 @@ def arranged(
             pieces.points(_taken(waiting, {id(stretch.element)}))
             pieces.append(Tag(stretch.element, Part.CLOSE))
         loose = _taken(waiting, {point.parent for point in waiting} - {id(item.element) for item in opening[word]})
-        if word:
-            pieces.points(loose)
+        # Those that stood right before a word, and what follows them, go behind the blank.
+        trailing = list(takewhile(lambda point: not point.leads, loose)) if word else []
+        pieces.points(trailing)
         pieces.append(text[position:start])
-        if not word:
-            pieces.points(loose)
+        pieces.points(loose[len(trailing) :])
         for stretch in opening[word]:
             pieces.append(Tag(stretch.element, Part.OPEN, stretch.first))
             pieces.points(_taken(waiting, {id(stretch.element)}))
@@ -166,10 +178,10 @@ def _taken(waiting: list[Point], parents: Set[int | None]) -> list[Point]:
 
 
 class _Pieces:
-    """Collects pieces, and gives points the blanks they had: a translation does not know that something stood there.
+    """Collects pieces, and gives blanks to points that stood apart: a translation has none for what is no word.
 
-    No blank comes between a word and what is written together with it, such as a full stop: in `bread[^1] daily.` the
-    blank belongs to the word behind the mark, and goes with it where the mark moves to the end of the sentence.
+    No blank comes between a word and what is written together with it, such as a full stop. Points that stood right
+    beside a word get none: `bread[^1] daily.` has one blank, and it belongs to the words.
     """
 
     def __init__(self, *, blanks: bool) -> None:
@@ -189,12 +201,12 @@ class _Pieces:
 
     def points(self, points: Iterable[Point]) -> None:
         for point in points:
-            before, after = point.blanks
-            if self._blanks and before and self._after_text and not self._parted:
+            apart = self._blanks and point.apart
+            if apart and self._after_text and not self._parted:
                 self._pieces.append(" ")
                 self._parted = True
             self._pieces += point.tags()
-            self._owed = self._blanks and after
+            self._owed = apart
 
     @property
     def _after_text(self) -> bool:
@@ -203,8 +215,8 @@ class _Pieces:
 
     def _may_part(self, following: str) -> bool:
         """Whether a blank that stood behind a point may stand before a character."""
-        if self._after_text and not following.isspace():
-            return self._parted and unicodedata.category(following) not in CLOSING
+        if self._after_text and unicodedata.category(following) in CLOSING:
+            return False
         return not following.isspace()
 
     def built(self) -> Iterator[Piece]:

@@ -65,6 +65,7 @@ class Element:
         nests: It may stand within another element of its name.
         may_be_empty: It may stand around no words.
         breaks: It parts words, whatever its name is.
+        blank_behind: A blank follows it that the text has only once, before it.
         stands_for: The placeholder that it holds as code; it takes the place of such a word in a translation.
         origin: What a document's format knows about it.
     """
@@ -81,6 +82,7 @@ class Element:
     nests: bool = True
     may_be_empty: bool = True
     breaks: bool = False
+    blank_behind: bool = False
     stands_for: str = ""
     origin: Any = None
 
@@ -153,6 +155,15 @@ class MarkupBuilder:
     def ends_in_letter(self) -> bool:
         """Whether the text so far ends in a letter or a digit."""
         return bool(self._text) and self._text[-1][-1:].isalnum()
+
+    @property
+    def just_ended(self) -> Iterator[Element]:
+        """The elements without words that stand where the text ends so far."""
+        for element in reversed(self._elements):
+            if element.start != self._length:
+                break
+            if element.end == self._length:
+                yield element
 
     def add(self, text: str) -> None:
         """Take in text."""

@@ -253,8 +253,8 @@ def _after(run: Run, rivals: Sequence[Run]) -> Run:
 
 
 def _blanks(markup: Markup, element: Element) -> tuple[bool, bool]:
-    """Whether blanks stand before and after an element without words."""
+    """Whether blanks, or the ends of the text, stand before and after an element without words."""
     if element.breaking:
         return (False, False)
-    before, after = markup.text[element.start - 1 : element.start], markup.text[element.end : element.end + 1]
-    return (before.isspace(), after.isspace())
+    before, after = markup.text[: element.start][-1:], markup.text[element.end : element.end + 1]
+    return (not before.strip(), element.blank_behind or not after.strip())

@@ -76,7 +76,7 @@ def project(tmp_path, source, target, links, **options):
         ("a<br>c d", "x y z", "0-0 1-2 2-1", "x<br/> y z"),
         ("<img src='q'/> a", "x", "0-0", '<img src="q"/>x'),
         ("a <img/> c", "x y", "0-0 1-1", "x <img/> y"),
-        ("a <img/>c d", "x y z", "0-0 1-1 2-2", "x <img/> y z"),
+        ("a <img/>c d", "x y z", "0-0 1-1 2-2", "x <img/>y z"),
         ("a<img/> c", "x y", "0-0 1-1", "x<img/> y"),
         ("<p>a<br></p>", "x y", "0-0", "<p>x y<br/></p>"),
         ("<li><img/> a</li>", "x", "0-0", "<li><img/>x</li>"),
@@ -138,7 +138,7 @@ def project(tmp_path, source, target, links, **options):
         # A mark after a comma stays with the word before it, if the comma is gone.
         ("a ,<sup/> c", "x y z", "0-0 1-1 2-2", "x<sup/> y z"),
         ("a ,<sup/> c", "x , z", "0-0 1-1 2-2", "x ,<sup/> z"),
-        ("a <sup/>. c", "x y . z", "0-0 1-2 2-3", "x y <sup/> . z"),
+        ("a <sup/>. c", "x y . z", "0-0 1-2 2-3", "x y <sup/>. z"),
         # A break parts what it parted.
         ("a c<br>d", "y x z", "0-1 1-0 2-2", "y x<br/> z"),
         ("a<br>c", "x . y", "0-0 1-2", "x .<br/> y"),
@@ -160,6 +160,10 @@ def test_tags_go_with_their_words(tmp_path, source, target, links, expected):
         ("<img/> “fresh” bread", "« frais » pain", "0-0 1-1 2-2 3-3", "<img/> « frais » pain"),
         ("see <img/> the “bread”", "sieh (das Brot)", "0-0 1-2 3-3", "sieh <img/> (das Brot)"),
         ("a <b><img/> bread</b> daily", "x y z", "0-0 1-1 2-2", "x <b><img/> y</b> z"),
+        ("see <img/>bread .<img/>", "sieh Brot.", "0-0 1-1 2-2", "sieh <img/>Brot.<img/>"),
+        ("the<b><img/> bread</b> daily", "x y z", "0-0 1-1 2-2", "x <b><img/>y</b> z"),
+        ("<img/>bread<img/> daily", "täglich Brot", "0-1 1-0", "<img/>täglich Brot<img/>"),
+        ("bread.<br>call", "Brot. rufe", "0-0 1-1 2-2", "Brot.<br/> rufe"),
     ],
 )
 def test_a_point_brings_no_blank_between_a_word_and_its_full_stop(tmp_path, source, target, links, expected):
@@ -229,6 +233,20 @@ def test_whatever_comes_in_what_goes_out_parses_and_no_element_is_lost(source, t
     whole = Counter(id(child) for tag in tags if tag.part is Part.WHOLE for child in tag.element.walk())
     first = Counter(id(tag.element) for tag in tags if tag.part is Part.OPEN and tag.first)
     assert first + whole == Counter(id(element) for element in markup.elements)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.sampled_from(["a<x/>", "<x/>c", "d<x/><x/>e", "<b>f<x/></b>", ",<br/>g", "h"]), max_size=8).map(
+        " ".join
+    ),
+    st.lists(st.sampled_from(["x", "y", "z.", " ", "  "]), max_size=8).map(" ".join),
+    st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=20),
+)
+def test_tags_that_touch_words_leave_the_text_as_it_is(source, target, pairs):
+    record = MarkupRecord.of(parse_markup(source), target, (split_at_blanks, split_at_blanks))
+    tagged = project_markup(record, links_within(pairs, record))
+    assert "".join(piece for piece in tagged.pieces if isinstance(piece, str)) == target
 
 
 @settings(deadline=None)

@@ -9,6 +9,7 @@ from html.entities import html5
 from typing import Any
 
 from weft.applications.arranging import Piece
+from weft.applications.documents.charset import UTF8_MARK, encoding_of, name_encoding
 from weft.applications.documents.inline import NOTE_MARK, DocumentSegment, Languages, right_to_left
 from weft.applications.documents.trees import (
     InlineContent,
@@ -171,7 +172,6 @@ class HtmlDocument:
     def __init__(self, data: bytes, name: str, languages: Languages, *, xml: bool = False) -> None:
         if not xml and is_utf16(data):  # XML says itself what it is in, and is written in that
             data = decode_text(data, name).encode("utf-8")
-        data = data.removeprefix(b"\xef\xbb\xbf")
         self._whole = xml or _WHOLE_PAGE.search(data[:100_000]) is not None
         self._xml = xml
         self._has_doctype = b"<!doctype" in data[:100_000].lower()
@@ -208,6 +208,7 @@ class HtmlDocument:
         etree = lxml_etree()
         root, info = self._tree.getroot(), self._tree.docinfo
         encoding = info.encoding or "utf-8"
+        name_encoding(root, encoding)
         if not self._whole:
             [body] = root.iter("body")
             parts = [(body.text or "").encode(encoding, "xmlcharrefreplace")]
@@ -229,12 +230,8 @@ class HtmlDocument:
 
 def _parse(data: bytes, name: str, *, whole: bool) -> Any:
     etree = lxml_etree()
-    try:
-        data.decode("utf-8")
-        encoding = "utf-8"
-    except UnicodeDecodeError:
-        encoding = None  # the page says which, or the parser guesses
-    parser = etree.HTMLParser(encoding=encoding, no_network=True, huge_tree=False)
+    parser = etree.HTMLParser(encoding=encoding_of(data), no_network=True, huge_tree=False)
+    data = data.removeprefix(UTF8_MARK)
     tree = etree.fromstring(data if whole else b"<html><body>" + data + b"</body></html>", parser)
     if tree is None:
         raise FormatError(name, None, "the page is empty.")

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Protocol
 
 from weft.applications.arranging import Piece
@@ -75,7 +76,11 @@ class TextBuilder(MarkupBuilder):
             self._between_words = False
             if self.ends_in_letter and text[0].isalnum():
                 super().add(" ")
-        super().add(text[1:] if text[:1] == " " and self.ends_in_blank else text)
+        if text[:1] == " " and self.ends_in_blank:
+            for element in takewhile(lambda element: not element.blank_behind, self.just_ended):
+                element.blank_behind = True
+            text = text[1:]
+        super().add(text)
 
     def part(self) -> None:
         """Part the words before from the words after."""

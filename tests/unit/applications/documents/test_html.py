@@ -116,3 +116,50 @@ def test_references_of_xhtml_are_characters(tmp_path):
     [segment] = read_document(tmp_path / "page.xhtml").segments
     assert segment.text == "café\u00a0a… &"
     assert [element.name for element in segment.markup.elements] == ["b", "!--"]
+
+
+SAYS = {
+    "charset": '<meta charset="{}">',
+    "http-equiv": '<meta http-equiv="Content-Type" content="text/html; charset={}">',
+}
+
+
+def translated(tmp_path, data):
+    (tmp_path / "page.html").write_bytes(data)
+    (tmp_path / "links").write_text("0-0\n")
+    return project_document(read_document(tmp_path / "page.html"), ["Grüße → “x”"], LinkFile(tmp_path / "links"))
+
+
+@pytest.mark.parametrize("form", SAYS)
+@pytest.mark.parametrize("encoding", ["iso-8859-1", "windows-1252", "UTF-8", "us-ascii", "shift_jis"])
+def test_a_page_in_ascii_is_written_in_the_encoding_that_it_names(tmp_path, form, encoding):
+    meta = SAYS[form].format(encoding)
+    written = translated(tmp_path, f"<html><head>{meta}</head><body><p>greetings</p></body></html>".encode())
+    assert meta in written.decode(encoding)
+    [paragraph] = html.document_fromstring(written).iter("p")
+    assert paragraph.text == "Grüße → “x”"
+
+
+@pytest.mark.parametrize("form", SAYS)
+@pytest.mark.parametrize(
+    ("named", "data"),
+    [
+        ("iso-8859-1", "é".encode()),
+        ("utf-16", b"e"),
+        ("utf-16", "é".encode()),
+        ("latin-1", b"\xef\xbb\xbfe"),
+        ("nonsense", b"e"),
+    ],
+)
+def test_a_page_that_names_an_encoding_it_is_not_in_names_the_one_it_is_written_in(tmp_path, form, named, data):
+    mark, letter = (data[:3], data[3:]) if data.startswith(b"\xef\xbb\xbf") else (b"", data)
+    meta = SAYS[form].format(named).encode()
+    page = mark + b"<html><head>" + meta + b"</head><body><p>" + letter + b"</p></body></html>"
+    written = translated(tmp_path, page)
+    assert SAYS[form].format("utf-8").lower() in written.decode().lower()
+    assert "Grüße → “x”" in written.decode()
+
+
+def test_a_page_that_cannot_be_in_utf_16_is_not_read_as_such(tmp_path):
+    (tmp_path / "page.html").write_bytes(b'<html><meta charset="utf-16"><body><p>caf\xe9</p></body></html>')
+    assert [segment.text for segment in read_document(tmp_path / "page.html").segments] == ["café"]
