@@ -23,11 +23,12 @@ class Item:
 
 @dataclass(frozen=True)
 class EchoJob:
-    """`refuse` cannot load; `kill` is a line at which the process dies."""
+    """`refuse` cannot load; `kill` is a line at which the process dies; `pause` is how long a chunk takes."""
 
     refuse: bool = False
     kill: int | None = None
     at_once: int = 1
+    pause: float = 0
 
     def read(self, path, target, on_error, *, jsonl=False):
         pairs = read_pairs(path, target, format="jsonl" if jsonl else "auto", on_error=on_error)
@@ -53,6 +54,7 @@ class EchoWorker:
         return map(self.finish, chunks)
 
     def finish(self, chunk: Chunk) -> AlignedChunk:
+        time.sleep(self.job.pause)
         if self.job.kill in range(chunk.first, chunk.first + chunk.lines):
             os.kill(os.getpid(), signal.SIGKILL)
         lines = [f"{number} {' '.join(item.pair.source)}\n" for number, item in enumerate(chunk.records, chunk.first)]

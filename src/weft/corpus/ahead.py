@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
-import signal
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.corpus.job import AlignJob, OnBadLine
 from weft.corpus.records import Chunk, cut_records
-from weft.corpus.workers import live_as_long_as_parent
+from weft.corpus.workers import live_as_long_as_parent, no_interrupts
 from weft.encoding.encoder import GPU_PACE
 from weft.errors import FormatError, WeftError
 
@@ -55,7 +54,7 @@ class ReadAhead:
         self._process = context.Process(target=_tokenize_chunks, args=arguments, daemon=True)
 
     def __enter__(self) -> ReadAhead:
-        with _no_interrupts():
+        with no_interrupts():
             self._process.start()
         self._there.close()  # so that the end of the process is the end of the pipe
         return self
@@ -101,19 +100,6 @@ def _killed_reader_named() -> Iterator[None]:
         yield
     except (EOFError, OSError) as error:
         raise WeftError("the process that reads the text was killed, perhaps because memory ran out.") from error
-
-
-@contextmanager
-def _no_interrupts() -> Iterator[None]:
-    """Hold back Ctrl-C, which a process that begins here never hears; the parent does, a moment later."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _tokenize_chunks(parent: Connection, job: AlignJob, path: str, target: str | None) -> None:

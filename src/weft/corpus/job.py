@@ -116,6 +116,11 @@ class AlignJob:
         """Whether the words of a line are looked at again once it is aligned."""
         return self.output_format in (OutputFormat.JSONL, OutputFormat.WORDS) or bool(self.terms)
 
+    @property
+    def given(self) -> frozenset[str]:
+        """The settings of the model that were chosen, not left to it."""
+        return frozenset(name for name, value in self.settings.items() if value not in (None, "auto"))
+
     def segmenters(self) -> tuple[Segmenter, Segmenter] | None:
         """How raw text is cut into words, if it is raw."""
         if not self.raw:

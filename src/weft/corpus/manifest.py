@@ -7,7 +7,7 @@ the same command, typed again, knows that there is nothing to do.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,14 @@ from weft.text.lines import read_lines
 from weft.text.rows import as_csv, read_rows
 
 MANIFEST = "manifest.json"
+
+# What changes by itself with another setting unless it is given too: a model has a method, a method has a calibration.
+_FOLLOWING = {
+    "model": {"method", "threshold", "alpha", "cost", "symmetrize", "null", "calibration", "device"},
+    "layer": {"null", "calibration"},
+    **{name: {"threshold", "calibration"} for name in ("method", "alpha", "cost", "symmetrize")},
+    "null": {"calibration"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +85,23 @@ class Manifest:
             message = f"this is not the manifest of a sharded run. Remove the folder {folder} and begin again."
             raise FormatError(str(path), None, message) from error
 
-    def differences(self, now: Manifest) -> Iterator[str]:
-        """What the run that wants to go on does otherwise, each in a few words."""
+    def differences(self, now: Manifest, given: Collection[str] = ()) -> Iterator[str]:
+        """What the run that wants to go on does otherwise, each in a few words.
+
+        Args:
+            now: the run that wants to go on.
+            given: the settings that its user chose. Others are left out if they follow from another difference.
+        """
         if self.inputs != now.inputs:
             yield from _input_differences(self.inputs, now.inputs)
         if self.shards != now.shards:
             yield f"`shards` was {self.shards}, now {now.shards}"
-        for name in sorted(self.identity.keys() | now.identity.keys()):
-            before, after = self.identity.get(name), now.identity.get(name)
-            if before != after:
-                yield f"{name if ' ' in name else f'`{name}`'} was {_shown(before)}, now {_shown(after)}"
+        names = {
+            name for name in self.identity.keys() | now.identity if self.identity.get(name) != now.identity.get(name)
+        }
+        following = {name for other in names for name in _FOLLOWING.get(other, ())}
+        for name in sorted(names - following.difference(given)):
+            yield _difference(name, self.identity.get(name), now.identity.get(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +161,12 @@ def _input_differences(before: tuple[Input, ...], now: tuple[Input, ...]) -> Ite
             yield f"{name} had {old.lines:,} lines, now {new.lines:,}"
         elif old.digest != new.digest:
             yield f"{name} has as many lines but other text"
+
+
+def _difference(name: str, before: object, now: object) -> str:
+    if name == "calibration":  # hundreds of numbers say nothing
+        return "the calibration differs"
+    return f"{name if ' ' in name else f'`{name}`'} was {_shown(before)}, now {_shown(now)}"
 
 
 def _shown(value: object) -> str:

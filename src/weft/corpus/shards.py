@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -68,7 +68,7 @@ def align_in_shards(
                 output,
             )
             return done
-        run = ShardedRun(output, wanted, resume=resume)
+        run = ShardedRun(output, wanted, resume=resume, given=job.given)
         with _kept(run, shards):
             listeners.on_total(run.lines, run.finished_lines)
             records = job.read(files.source, files.target, listeners.on_bad_line)
@@ -136,18 +136,18 @@ def _naming(path: str) -> Iterator[None]:
 class ShardedRun:
     """The shards of one output file: which are there, which are to be made, and how they become the file."""
 
-    def __init__(self, output: str, manifest: Manifest, *, resume: bool) -> None:
+    def __init__(self, output: str, manifest: Manifest, *, resume: bool, given: Collection[str] = ()) -> None:
         self.folder = _shards_folder(output)
         self.lines = manifest.inputs[0].lines
         self._begun: dict[int, _Range] = {}
         self._lock = _locked_folder(self.folder)
         try:
-            self._manifest = self._continued(manifest, resume=resume)
+            self._manifest = self._continued(manifest, given, resume=resume)
         except BaseException:
             self.close()
             raise
 
-    def _continued(self, wanted: Manifest, *, resume: bool) -> Manifest:
+    def _continued(self, wanted: Manifest, given: Collection[str], *, resume: bool) -> Manifest:
         if not (self.folder / MANIFEST).exists():
             if any(path.suffix != ".partial" for path in self.folder.iterdir()):
                 raise WeftError(
@@ -161,7 +161,7 @@ class ShardedRun:
                 f"{self.folder} contains an unfinished run with {len(found.finished)} of {found.shards} shards. "
                 "Continue it with `resume`, or remove the folder to start again."
             )
-        if differences := list(found.differences(wanted)):
+        if differences := list(found.differences(wanted, given)):
             raise WeftError(
                 f"{self.folder} belongs to another run: {'; '.join(differences)}. "
                 "Use the same files and settings, or remove the folder to start again."

@@ -8,18 +8,20 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from multiprocessing import connection
-from typing import Any
+from typing import Any, TypeVar
 
 from weft.corpus.job import AlignJob, Description, LoadedJob, collecting_seldom
 from weft.corpus.records import AlignedChunk, Chunk
 from weft.errors import WeftError
+
+T = TypeVar("T")
 
 # Portions that wait for each worker: enough that it never idles, few enough that memory stays flat.
 _AHEAD = 2
@@ -43,20 +45,29 @@ class Workers:
     def __enter__(self) -> Workers:
         return self
 
-    def __exit__(self, *problem: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *problem: object) -> None:
+        if kind is not None:
+            self._kill()
         self._pool.shutdown(cancel_futures=True)
+
+    def _kill(self) -> None:
+        """End the processes at once: a portion may take many seconds, and nobody wants it any more."""
+        pool: Any = self._pool  # it has no public way to do this before Python 3.14
+        for process in list((pool._processes or {}).values()):
+            process.kill()
+        pool._result_queue._writer.close()  # whoever reads half a result would wait for the rest for ever
 
     def describe(self) -> Description:
         """What the loaded model says about itself."""
         if self._description is None:
             with _killed_workers_named():
-                self._description = self._pool.submit(_describe).result()
+                self._description = self._submit(_describe).result()
         return self._description
 
     def identity(self) -> dict[str, Any]:
         """All that the loaded model's results depend on besides the input."""
         with _killed_workers_named():
-            return self._pool.submit(_identity).result()
+            return self._submit(_identity).result()
 
     def align(self, chunks: Iterable[Chunk], *, at_once: int | None = None) -> Iterator[AlignedChunk]:
         """Results in the order of the chunks; only a few chunks are read ahead."""
@@ -65,11 +76,15 @@ class Workers:
         waiting: deque[Future[list[AlignedChunk]]] = deque()
         with _killed_workers_named():
             for portion in portions(chunks, size):
-                waiting.append(self._pool.submit(_align, portion))
+                waiting.append(self._submit(_align, portion))
                 if len(waiting) >= _AHEAD * self._count:
                     yield from waiting.popleft().result()
             while waiting:
                 yield from waiting.popleft().result()
+
+    def _submit(self, work: Callable[..., T], *arguments: object) -> Future[T]:
+        with no_interrupts():  # it may begin a process
+            return self._pool.submit(work, *arguments)
 
 
 def portions(chunks: Iterable[Chunk], size: int) -> Iterator[list[Chunk]]:
@@ -123,6 +138,19 @@ def _begin(job: AlignJob, places: Any) -> None:
     live_as_long_as_parent()
     _job = job
     collecting_seldom().__enter__()  # for as long as the process lives
+
+
+@contextmanager
+def no_interrupts() -> Iterator[None]:
+    """Hold back Ctrl-C, which a process that begins here never hears; the parent does, a moment later."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def live_as_long_as_parent() -> None:

@@ -103,6 +103,33 @@ def test_differences_are_named():
     assert list(before.differences(Manifest(3, (Input(5, "a"),), before.identity))) == ["the input was 2 files, now 1"]
 
 
+CURVE = "{'scores': (0.1, 0.2), 'probabilities': (0.3, 0.4)}"
+
+
+@pytest.mark.parametrize(
+    ("now", "given", "differences"),
+    [
+        ({"method": "argmax", "calibration": None}, ["method"], ["`method` was geometric, now argmax"]),
+        ({"model": "big", "method": "ot", "calibration": None}, ["model"], ["`model` was small, now big"]),
+        (
+            {"model": "big", "method": "ot"},
+            ["model", "method"],
+            ["`method` was geometric, now ot", "`model` was small, now big"],
+        ),
+        ({"method": "ot", "threshold": "0.2"}, [], ["`method` was geometric, now ot"]),
+        (
+            {"method": "ot", "threshold": "0.2"},
+            ["method", "threshold"],
+            ["`method` was geometric, now ot", "`threshold` was not set, now 0.2"],
+        ),
+        ({"calibration": "{}"}, [], ["the calibration differs"]),
+    ],
+)
+def test_what_follows_from_another_difference_is_not_named(now, given, differences):
+    before = Manifest(3, (), {"model": "small", "method": "geometric", "calibration": CURVE})
+    assert list(before.differences(Manifest(3, (), {**before.identity, **now}), given)) == differences
+
+
 def test_a_file_that_is_said_to_be_csv_is_surveyed_by_rows(tmp_path):
     (tmp_path / "table").write_text('"a\nb",c\n')
     assert survey(str(tmp_path / "table"))[0].lines == 2

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import multiprocessing
 import os
+import time
 from dataclasses import replace
+from itertools import islice
 
 import pytest
 
@@ -59,6 +62,22 @@ def test_an_error_keeps_its_sentence_and_its_exit_code(count):
 def test_a_killed_worker_is_told_in_a_sentence():
     with Workers(EchoJob(kill=900), 2) as workers, pytest.raises(WeftError, match="a worker process was killed"):
         list(workers.align(cut_records(items(2_000), words=300)))
+
+
+def test_nobody_waits_for_work_that_is_no_longer_wanted():
+    interrupted = 0.0
+
+    def chunks():
+        nonlocal interrupted
+        yield from islice(cut_records(items(2_000), words=300), 2)
+        interrupted = time.monotonic()
+        raise KeyboardInterrupt
+
+    before = set(multiprocessing.active_children())
+    with pytest.raises(KeyboardInterrupt), Workers(EchoJob(pause=60), 2) as workers:
+        list(workers.align(chunks()))
+    assert time.monotonic() - interrupted < 20
+    assert set(multiprocessing.active_children()) <= before
 
 
 def test_chunks_are_the_aligners_own(tiny_onnx):
