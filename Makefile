@@ -12,7 +12,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
 LOWEST := import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
 	print(*(line.replace('>=', '==') for line in project['dependencies']), sep='\n')
 
-.PHONY: help align native test unit exhaustive quick fuzz gpu lint format docs site release lock locked audit minimum benchmark clean
+.PHONY: help align native wasm test unit exhaustive quick fuzz gpu lint format docs site release lock locked audit minimum benchmark clean
 
 help:
 	@grep -E '^# [a-z]+:' $(MAKEFILE_LIST) | sed 's/^# /make /'
@@ -36,9 +36,14 @@ align: $(LIGHT)
 	@$(BIN)/weft view examples/pairs.txt
 	@echo "Below each word are the words that it is linked to. For links as numbers, run $(BIN)/weft align examples/pairs.txt"
 
-# native: compile the encoder in C anew, after encoder.c or kernels.h changed
+# native: compile the encoder in C anew, after encoder.c, kernels.h or x86.h changed
 native: | $(BIN)/python
 	$(BIN)/python hatch_build.py
+
+# wasm: compile it for browsers, after encoder.c, kernels.h or wasm.h changed
+wasm: | $(BIN)/python
+	$(PIP) ziglang==0.17.0
+	$(BIN)/python js/compile_encoder.py
 
 # test: lint, type-check and run the tests
 test: lint unit

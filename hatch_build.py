@@ -19,7 +19,7 @@ from typing import Any
 FOLDER = Path("src/weft/encoding/native")
 LIBRARY = FOLDER / "libencoder.so"
 # No flags for the machine at hand: functions say themselves what they need, and are chosen when they run.
-FLAGS = ["-O3", "-std=gnu11", "-ffp-contract=fast", "-fno-math-errno", "-fvisibility=hidden", "-fPIC", "-shared"]
+FLAGS = ["-O3", "-std=gnu11", "-ffp-contract=off", "-fno-math-errno", "-fvisibility=hidden", "-fPIC", "-shared"]
 
 
 def _hook() -> Any:

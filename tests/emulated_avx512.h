@@ -1,6 +1,6 @@
 /* What encoder.c needs of AVX-512 with VNNI, in plain C: its steps can be tested on a machine that lacks it. */
 
-#define TARGET __attribute__((target("avx2,fma,f16c,bmi,popcnt")))
+#define TARGET __attribute__((target("avx2,bmi,popcnt")))
 #define BYTES wide_bytes
 #define LOAD(place) emulated_load(place)
 #define SPREAD(place) (four_bytes(place) - (wide_bytes){0})

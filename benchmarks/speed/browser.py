@@ -3,8 +3,7 @@
     python benchmarks/speed/browser.py $WEFT_DATA/gold [--model weft-mini] [--every 1]
 
 Serves the page from this machine, opens it in a fresh browser, waits for the first link, then aligns the five test sets
-one pair at a time. `--every 10` takes a tenth of the pairs. Needs playwright, Chromium and the packages of js/ (`npm ci
---prefix js`).
+one pair at a time. `--every 10` takes a tenth of the pairs. Needs playwright and Chromium.
 """
 
 from __future__ import annotations
@@ -88,11 +87,13 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         size = write_site(Path(folder, "site"), [options.model])
         first, found = in_browser(Path(folder, "site"), pairs)
-    totals, place = [0, 0, 0], 0
+    totals, place, apart = [0, 0, 0], 0, 0.0
     for name, each in sets.items():
         counts = [0, 0, 0]
         for alignment, (links, _) in zip(expected[place:], found[place : place + len(each)], strict=False):
             theirs, own = {link.indices for link in alignment.links}, {tuple(link[:2]) for link in links}
+            known = {link.indices: link.score for link in alignment.links}
+            apart = max([apart, *(abs(known[i, j] - share) for i, j, share in links if (i, j) in known)])
             counts = [count + len(more) for count, more in zip(counts, (theirs & own, theirs, own), strict=True)]
         place += len(each)
         totals = [total + count for total, count in zip(totals, counts, strict=True)]
@@ -106,6 +107,7 @@ def main() -> None:
     print(
         f"{recall:.2%} of the library's {totals[1]} links; {precision:.2%} of the browser's {totals[2]} are among them"
     )
+    print(f"probabilities of common links differ by at most {apart:.1e}")
     print(f"first link {first:.1f} s, pairs of about 20 words {median(usual):.0f} ms, site {size / 1e6:.1f} MB")
 
 

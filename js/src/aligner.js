@@ -1,6 +1,9 @@
 // The aligner: the stages in order, as in Python's aligner.py.
-import { Encoder } from "./encoder.js";
+import { Encoder, longestRow } from "./encoder.js";
 import { METHODS, SYMMETRIZATIONS, linksOf, lowered, pairScore } from "./extraction.js";
+import { UnfitError } from "./native/graph.js";
+import { NativeModel } from "./native/model.js";
+import { OnnxModel } from "./onnx.js";
 import { segment } from "./segment.js";
 import { WordPiece } from "./wordpiece.js";
 
@@ -18,11 +21,9 @@ export class Aligner {
   // Load the three files of a model: `model.onnx`, `tokenizer.json` and `weft.json`.
   static async load({ model, runtime, threads = 1, name = "weft" }) {
     const { graph, tokenizer, settings } = typeof model === "string" || model instanceof URL ? fetched(model) : model;
-    const module = await runtime; // files are on their way meanwhile
-    module.env.wasm.numThreads = threads;
-    const session = await module.InferenceSession.create(await graph, { executionProviders: ["wasm"] });
     const stored = await settings;
-    const encoder = new Encoder(module, session, new WordPiece(await tokenizer), stored);
+    const loaded = await loadModel(await graph, longestRow(stored), runtime, threads);
+    const encoder = new Encoder(loaded, new WordPiece(await tokenizer), stored);
     return new Aligner(encoder, extractionSettings(stored), name);
   }
 
@@ -68,6 +69,17 @@ export class Aligner {
 function wordsOf(side, raw, language) {
   if (typeof side !== "string") return [...side];
   return raw ? segment(side, language) : side.split(/[ \t]+/).filter(Boolean);
+}
+
+// weft's own encoder, or onnxruntime-web for a graph of another kind.
+async function loadModel(file, longest, runtime, threads) {
+  try {
+    return await NativeModel.load(file, longest);
+  } catch (error) {
+    if (!(error instanceof UnfitError)) throw error;
+    if (!runtime) throw new Error("this model needs onnxruntime-web: give that module as `runtime`.");
+    return OnnxModel.load(file, await (typeof runtime === "function" ? runtime() : runtime), threads);
+  }
 }
 
 function fetched(folder) {

@@ -1,5 +1,3 @@
-import type * as Ort from "onnxruntime-web";
-
 /** A link: source word, target word (counted from 0), and the probability that it is right. */
 export type Link = [source: number, target: number, probability: number];
 
@@ -41,14 +39,21 @@ export interface ModelFiles {
 }
 
 /** What is needed of `onnxruntime-web`. */
-export type Runtime = Pick<typeof Ort, "InferenceSession" | "Tensor" | "env">;
+export interface Runtime {
+  env: { wasm: { numThreads?: number } };
+  InferenceSession: { create(graph: Uint8Array, options?: { executionProviders?: string[] }): Promise<unknown> };
+  Tensor: new (type: "int64", data: BigInt64Array, shape: number[]) => unknown;
+}
 
 export interface LoadOptions {
   /** The address of a folder with `model.onnx`, `tokenizer.json` and `weft.json`, or their contents. */
   model: string | URL | ModelFiles;
-  /** The module `onnxruntime-web` (its WebAssembly part is enough: `onnxruntime-web/wasm`). */
-  runtime: Runtime | Promise<Runtime>;
-  /** More than one needs a page that is cross-origin isolated. */
+  /**
+   * The module `onnxruntime-web` (its WebAssembly part is enough: `onnxruntime-web/wasm`), or a function that loads it. It runs
+   * the graphs that weft's own encoder cannot run; for weft's built-in models it is not needed.
+   */
+  runtime?: Runtime | Promise<Runtime> | (() => Runtime | Promise<Runtime>);
+  /** Those of `onnxruntime-web`. More than one needs a page that is cross-origin isolated. */
   threads?: number;
   name?: string;
 }

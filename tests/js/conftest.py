@@ -1,4 +1,4 @@
-"""node, with the packages of `js/` installed."""
+"""node, which runs the modules of `js/` as they are."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ def node() -> Callable[..., str]:
     program = shutil.which("node")
     if program is None:
         pytest.skip("node is not installed (Debian: apt-get install nodejs npm)")
-    if not (FOLDER / "node_modules" / "onnxruntime-web").is_dir():
-        pytest.skip("the packages of js/ are not installed: npm ci --prefix js")
 
     def run(*arguments: str, stdin: object = None) -> str:
         done = subprocess.run(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from weft import Aligner
+from weft.encoding.native.encoder import NativeEncoder
 from weft.models.known import built_in_models
 from weft.text.segment import segment
 
@@ -101,14 +102,12 @@ ALIGN = (
     READ
     + """
 const { Aligner } = await import("./src/index.js");
-const runtime = await import("onnxruntime-web/wasm");
 const aligner = await Aligner.load({
   model: {
     graph: readFileSync(`${asked.folder}/model.onnx`),
     tokenizer: json(`${asked.folder}/tokenizer.json`),
     settings: json(`${asked.folder}/weft.json`),
   },
-  runtime,
 });
 const found = [];
 for (const [source, target] of asked.pairs) found.push(await aligner.align(source, target, asked.options));
@@ -121,22 +120,16 @@ console.log(JSON.stringify(found));
 @pytest.mark.parametrize("options", [{}, {"method": "softmax", "null": "off"}])
 def test_links_and_probabilities_are_those_of_python(node, model, options):
     aligner = Aligner.from_pretrained(model, **options)
+    if not isinstance(aligner.encoder, NativeEncoder):
+        pytest.skip("weft is installed without the encoder in C, and onnxruntime rounds otherwise")
     lines = EXAMPLES.read_text(encoding="utf-8").splitlines()
     pairs = [tuple(line.split(" ||| ")) for line in lines]
     long = tuple(" ".join(side) for side in zip(*pairs, strict=True))  # takes several windows
     pairs += [long, ("𓀀 𓀁 𓀂", "that is good"), ("", "nothing")]
     request = {"folder": str(built_in_models()[model]), "pairs": pairs, "options": options}
     found = json.loads(node("--input-type=module", "-e", ALIGN, stdin=request))
-    common = total = 0
     for alignment, own in zip(aligner.align_batch(pairs), found, strict=True):
         links = {link.indices: link.score for link in alignment.links}
-        total += max(len(links), len(own["links"]))
-        for source, target, probability in own["links"]:
-            if (source, target) in links:
-                common += 1
-                assert probability == pytest.approx(links[source, target], abs=0.05)
+        assert {(source, target): share for source, target, share in own["links"]} == pytest.approx(links, abs=2e-4)
         assert own["unknown"] == alignment.unknown
-        if not alignment.unknown:  # between words that nobody can read a link more or less is chance
-            assert own["score"] == pytest.approx(alignment.score, abs=0.05)
-    # Both round activations to eight bits; sums in another order tip a few of them over.
-    assert common >= 0.98 * total
+        assert own["score"] == pytest.approx(alignment.score, abs=2e-4)

@@ -5,17 +5,10 @@ const ROOT = new URL("../../", import.meta.url);
 const models = new Map();
 const waiting = [];
 let busy = false;
-// Threads share memory, which browsers allow only to pages that are isolated from others.
+// Threads of onnxruntime-web share memory, which browsers allow only to pages that are isolated from others.
 const threads = self.crossOriginIsolated ? Math.max(1, Math.min(4, navigator.hardwareConcurrency >> 1)) : 1;
 
 const offer = fetch(new URL("page.json", ROOT)).then((response) => response.json());
-const runtime = import(new URL("runtime/ort.wasm.min.mjs", ROOT)).then((module) => {
-  module.env.wasm.wasmPaths = String(new URL("runtime/", ROOT));
-  module.env.wasm.numThreads = threads;
-  // No graph at all is refused, but only after the runtime has been compiled; meanwhile the model is on its way.
-  module.InferenceSession.create(new Uint8Array(0)).catch(() => {});
-  return module;
-});
 
 self.addEventListener("message", ({ data }) => {
   if (data.forget) {
@@ -51,6 +44,13 @@ function loaded(name) {
 async function load(name) {
   const model = new URL(`models/${encodeURIComponent(name)}/`, ROOT);
   return Aligner.load({ model, runtime, threads, name });
+}
+
+// onnxruntime-web, which is there if the page has a model that weft's own encoder cannot run.
+async function runtime() {
+  const module = await import(new URL("runtime/ort.wasm.min.mjs", ROOT));
+  module.env.wasm.wasmPaths = String(new URL("runtime/", ROOT));
+  return module;
 }
 
 const first = await offer;

@@ -21,7 +21,7 @@ def page(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Folder of the npm package onnxruntime-web.",
+            help="Folder of the npm package onnxruntime-web, for models that weft's own encoder cannot run.",
             show_default="node_modules in the current folder",
             rich_help_panel=MODEL,
         ),
@@ -32,7 +32,7 @@ def page(
     The model runs in the visitor's browser. No text leaves their machine, and after the first visit the app works
     offline.
 
-    Example: npm install onnxruntime-web && weft page -o site
+    Example: weft page -o site
     """
     from weft.viewing.site import write_site
 

@@ -14,7 +14,7 @@ from weft.models.resolve import ModelSource, resolve_model
 from weft.models.settings import ModelSettings
 from weft.models.unpack import graph_tensors, torch_folder
 
-_USUAL_MAX_LENGTH = 512
+USUAL_MAX_LENGTH = 512
 
 
 def load_encoder(
@@ -62,7 +62,7 @@ def _load_graph(source: ModelSource, layer: int | None, batch_tokens: int | None
     if layer is not None and stored.layer is not None and layer != stored.layer:
         raise SettingError(f"there is no layer {layer}: {source.name} was exported at layer {stored.layer}.")
     folder = source.local_folder()
-    max_length = stored.max_length or _USUAL_MAX_LENGTH
+    max_length = stored.max_length or USUAL_MAX_LENGTH
     encoder = native_encoder(folder, max_length=max_length, batch_tokens=batch_tokens, joint=stored.joint)
     if encoder is not None:
         return encoder

@@ -10,9 +10,11 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from shutil import copyfile
 
+from weft.encoding.native.encoder import fitting_weights
 from weft.errors import WeftError
 from weft.extraction.methods import METHODS
 from weft.models.files import ONNX_FILE, SETTINGS_FILE, TOKENIZER_FILE
+from weft.models.load import USUAL_MAX_LENGTH
 from weft.models.resolve import ModelSource, resolve_model
 from weft.models.settings import ExportKind
 from weft.text.files import blocks, checksum, whole_folder
@@ -37,13 +39,15 @@ def write_site(folder: Path, models: Sequence[str | Path], runtime: Path | None 
     Args:
         folder: where to write it.
         models: built-in models or folders with an int8 graph, the default first.
-        runtime: a folder with `onnxruntime-web`; what `npm install onnxruntime-web` made nearby by default.
+        runtime: a folder with `onnxruntime-web`, for graphs that weft's own encoder cannot run; what
+            `npm install onnxruntime-web` made nearby by default.
 
     Returns:
         How many bytes it has.
 
     Raises:
-        WeftError: for a folder with other files, a model that browsers cannot run, or without onnxruntime-web.
+        WeftError: for a folder with other files, a model that browsers cannot run, or one that needs onnxruntime-web
+            where that is not there.
     """
     if folder.exists() and not (folder / "page.json").is_file() and (not folder.is_dir() or any(folder.iterdir())):
         raise WeftError(f"{folder} contains other files; name a new folder.")
@@ -51,7 +55,8 @@ def write_site(folder: Path, models: Sequence[str | Path], runtime: Path | None 
     names = [source.local_folder().name for source in sources]
     for source in sources:
         _check(source)
-    found = runtime_files(runtime)
+    others = [source.name for source in sources if not _runs_in_c(source)]
+    found = runtime_files(runtime, others[0]) if others else []
     with whole_folder(folder) as site:
         for file in found:
             _copy(file, site / "runtime" / file.name)
@@ -64,8 +69,8 @@ def write_site(folder: Path, models: Sequence[str | Path], runtime: Path | None 
         return sum(file.stat().st_size for file in site.rglob("*") if file.is_file())
 
 
-def runtime_files(runtime: Path | None) -> list[Path]:
-    """The files of onnxruntime-web that a page needs, from a folder that was named or from a `node_modules` nearby."""
+def runtime_files(runtime: Path | None, model: str) -> list[Path]:
+    """The files of onnxruntime-web that a model needs, from a folder that was named or from a `node_modules` nearby."""
     modules = Path("node_modules", _RUNTIME)
     places = [runtime] if runtime else [modules, _source_folder() / "js" / modules]
     for place in places:
@@ -75,9 +80,9 @@ def runtime_files(runtime: Path | None) -> list[Path]:
     if runtime:
         raise WeftError(f"{runtime} does not contain {_RUNTIME}: {', '.join(RUNTIME_FILES)}.")
     raise WeftError(
-        f"browsers need {_RUNTIME}, which does not come with weft. "
+        f"{model} has a graph that browsers run with {_RUNTIME}, which does not come with weft. "
         f"Run 'npm install {_RUNTIME}' here, or name its folder with --runtime. docs/viewing.md says how to do it "
-        "without npm. To make a page from pairs that you already have, you need neither: weft view PAIRS -o page.html."
+        "without npm."
     )
 
 
@@ -92,6 +97,12 @@ def _check(source: ModelSource) -> None:
     if method not in _METHODS_IN_BROWSER:
         there = ", ".join(_METHODS_IN_BROWSER)
         raise WeftError(f"{source.name} takes links with the method {method}; a browser can do {there}.")
+
+
+def _runs_in_c(source: ModelSource) -> bool:
+    """Whether the encoder in C can run a model, which is part of the page as WebAssembly."""
+    max_length = source.settings.max_length or USUAL_MAX_LENGTH
+    return fitting_weights(source.local_folder(), max_length) is not None
 
 
 def _offer(names: Sequence[str], sources: Sequence[ModelSource]) -> dict[str, object]:

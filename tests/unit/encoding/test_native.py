@@ -14,15 +14,15 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from onnx import helper, numpy_helper
+from onnx import numpy_helper
 
 import models
 from fuzz.workshop import make_graph_model
 from models import encode
+from unfit_graphs import NANO, UNFIT, changed, set_constant
 from weft import Aligner, SettingError, WeftError
 from weft.encoding.native import encoder as native
 from weft.encoding.native import library as c
@@ -35,7 +35,6 @@ from weft.types import GoldAlignment
 
 ROOT = Path(__file__).parents[3]
 MODELS = ROOT / "src" / "weft" / "models"
-NANO = MODELS / "weft-nano"
 TEXTS = [
     "das ist ein kleines Haus . ||| that is a small house .",
     "Привет , мир ! Как дела ? ||| Hello , world ! How are you ?",
@@ -124,9 +123,13 @@ def test_every_kernel_gives_the_states_of_onnxruntime(compiled, theirs, monkeypa
     kernels = c.kernels(compiled[kind])
     assert "avx2" in kernels
     assert kind == "plain" or "avx512vnni" in kernels
+    found = []
     for kernel in kernels:
         monkeypatch.setenv(c.CHOICE, kernel)
-        assert_like(states_of(loaded(MODELS / name)), theirs[name], equal=0.6 if name == "weft-nano" else 0.2)
+        found.append(states_of(loaded(MODELS / name)))
+    assert_like(found[0], theirs[name], equal=0.6 if name == "weft-nano" else 0.1)
+    for others in found[1:]:  # not one bit depends on the processor
+        assert np.array_equal(found[0], others)
 
 
 def test_a_sentence_by_itself_has_the_states_of_onnxruntime(library):
@@ -194,24 +197,6 @@ def test_it_can_be_pickled(library, monkeypatch):
         states_of(pickle.loads(packed))
 
 
-def changed(folder: Path, change) -> Path:
-    """A copy of weft-nano with another graph."""
-    shutil.copytree(NANO, folder)
-    model = onnx.load(NANO / "model.onnx")
-    change(model.graph)
-    onnx.save(model, folder / "model.onnx")
-    return folder
-
-
-def node_of(graph, kind: str, number: int = 0):
-    return [node for node in graph.node if node.op_type == kind][number]
-
-
-def set_constant(graph, name: str, change) -> None:
-    tensor = next(item for item in graph.initializer if item.name == name)
-    tensor.CopyFrom(numpy_helper.from_array(change(numpy_helper.to_array(tensor)), name))
-
-
 @pytest.mark.parametrize("sign", ["plus", "random"])
 def test_the_largest_weights_do_not_overflow(library, tmp_path, sign):
     positive = {"plus": 1.0, "random": 0.5}[sign]
@@ -256,48 +241,6 @@ def test_a_model_that_was_just_exported(library, tmp_path, monkeypatch):
 
 def batched(sentences):
     return list(zip(sentences[::2], sentences[1::2], strict=True))
-
-
-def gelu(graph):
-    node_of(graph, "Relu").op_type = "Gelu"
-
-
-def dynamic(graph):
-    rounding = node_of(graph, "QuantizeLinear", 2)
-    name, parts = rounding.input[0], [rounding.output[0], *rounding.input[1:]]
-    rounding.CopyFrom(helper.make_node("DynamicQuantizeLinear", [name], parts))
-
-
-def another_way_past_a_layer(graph):
-    node_of(graph, "Sum", 3).input[1] = node_of(graph, "LayerNormalization", 1).output[0]
-
-
-def circle(graph):
-    for node in graph.node:
-        for number, name in enumerate(node.input):
-            if name == "linear":  # the states before the first layer
-                node.input[number] = "states"
-
-
-UNFIT = {
-    "another activation": gelu,
-    "ranges of each batch": dynamic,
-    "large weights": lambda graph: set_constant(graph, "attention.0.weight.int8", lambda old: old * 2),
-    "wide numbers": lambda graph: set_constant(graph, "val_114.scale", lambda old: old.astype(np.float64)),
-    "odd heads": lambda graph: setattr(node_of(graph, "QAttention").attribute[0], "i", 16),
-    "unequal heads": lambda graph: setattr(node_of(graph, "QAttention").attribute[0], "i", 8),
-    "no mask": lambda graph: node_of(graph, "QAttention").input.__setitem__(5, ""),
-    "other blocks": lambda graph: set_constant(graph, "words.blocks", lambda old: old[[0, 1, 3, 2]]),
-    "a zero after the ReLU": lambda graph: set_constant(graph, "relu.zero", lambda old: old + np.uint8(3)),
-    "no types": lambda graph: graph.input.pop(2),
-    "another axis": lambda graph: node_of(graph, "LayerNormalization").attribute.append(
-        helper.make_attribute("axis", 0)
-    ),
-    "another way": another_way_past_a_layer,
-    "a circle": circle,
-    "two outputs": lambda graph: graph.output.append(helper.make_empty_tensor_value_info("linear")),
-    "a number that is missing": lambda graph: graph.initializer.pop(3),
-}
 
 
 @pytest.mark.parametrize("name", UNFIT)

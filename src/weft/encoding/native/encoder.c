@@ -2,12 +2,15 @@
 
    Ranges in these graphs are fixed, so every activation that is multiplied has eight bits, with a scale and a zero
    that are known beforehand. Sums of integers are exact in any order; everything else is float32, and equal to what
-   onnxruntime computes but for rounding. A row never meets its neighbours: its states have the same bytes in any batch.
+   onnxruntime computes but for rounding.
 
-   What depends on the processor is in kernels.h, which is included once for each kind of vector unit. A call uses one
-   core and the scratch memory of its caller, so any number of calls may run side by side. */
+   States have the same bytes on every processor, in a browser, and in any batch: a row never meets its neighbours, floats
+   are added in one order whatever the width of vectors, and no product and sum are rounded as one (the compiler is told
+   so). Otherwise a last digit would now and then round an activation the other way, and links would differ.
 
-#include <immintrin.h>
+   What depends on the processor is in x86.h and wasm.h, which include kernels.h once for each kind of vector unit. A call
+   uses one core and the scratch memory of its caller, so any number of calls may run side by side. */
+
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +19,7 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 #define INLINE static inline __attribute__((always_inline))
+#define APART static __attribute__((noinline)) /* inlined, the loops of several would compete for registers */
 
 /* Changes with every change of the structures and functions that Python sees; library.py has the same number. */
 enum { INTERFACE = 1 };
@@ -133,7 +137,13 @@ typedef struct {
     size_t size;
 } Scratch;
 
-enum { MARGIN = 16, ALIGNED = 64, PANEL = 32 };
+enum { MARGIN = 16, ALIGNED = 64, KEYS = 32 /* are filled up to a multiple of at most this */ };
+/* How many columns a panel has, and whether a kernel adds products of bytes in 16 bits. */
+#ifdef __wasm_simd128__
+enum { PANEL = 4, NARROW_SUMS = 0 };
+#else
+enum { PANEL = 32, NARROW_SUMS = 1 };
+#endif
 
 static size_t rounded_up(size_t size, size_t step) { return (size + step - 1) / step * step; }
 
@@ -156,8 +166,8 @@ static Scratch scratch_at(char *place, const Encoder *encoder, int64_t tokens, i
     s.active = piece(place, &s.size, count * wide);
     s.places = piece(place, &s.size, count * wide * sizeof(uint16_t));
     s.counts = piece(place, &s.size, count * sizeof(int32_t));
-    s.keys = piece(place, &s.size, (count + PANEL) * (width / (size_t)encoder->heads) * sizeof(float));
-    s.shares = piece(place, &s.size, (count + PANEL) * 4 * sizeof(float));
+    s.keys = piece(place, &s.size, (count + KEYS) * (width / (size_t)encoder->heads) * sizeof(float));
+    s.shares = piece(place, &s.size, (count + KEYS) * 4 * sizeof(float));
     return s;
 }
 
@@ -189,86 +199,33 @@ static void lay_flat(const Batch *batch, Scratch *s) {
     }
 }
 
-INLINE int32_t four_bytes(const void *place) {
-    int32_t bytes;
-    memcpy(&bytes, place, sizeof bytes);
-    return bytes;
+/* A number in half precision. */
+INLINE float half_as_float(uint16_t half) {
+    uint32_t bits = (uint32_t)(half & 0x7fff) << 13;
+    float number;
+    memcpy(&number, &bits, sizeof number);
+    number = (half & 0x7c00) == 0x7c00 ? INFINITY : number * 0x1p112f; /* their exponents begin elsewhere */
+    return half & 0x8000 ? -number : number;
 }
 
 #define JOINED(name, kind) name##_##kind
 #define EXPANDED(name, kind) JOINED(name, kind)
 #define NAME(name) EXPANDED(name, KIND)
 
-/* AVX2 multiplies bytes, adds two products in 16 bits, and takes as long again to make 32 bits of such sums. So two of
-   them are added in 16 bits before: `plan` chooses quads of inputs whose weights are small enough together. */
-#define KIND avx2
-#define TARGET __attribute__((target("avx2,fma,f16c,bmi,popcnt")))
-#define LANES 8
-#define TILE 3
-#define ACROSS 4
-#define FORGET(place) __asm__("" : "+r"(place)) /* loading weights again for each row leaves registers for the sums */
-#define BYTES __m256i
-#define LOAD(place) _mm256_loadu_si256((const __m256i *)(place))
-#define SPREAD(place) _mm256_set1_epi32(four_bytes(place))
-#define WIDER(pairs) _mm256_madd_epi16(pairs, _mm256_set1_epi16(1))
-#define DOT(sum, a, w) _mm256_add_epi32(sum, WIDER(_mm256_maddubs_epi16(a, w)))
-#define DOT2(sum, a, w, a2, w2) \
-    _mm256_add_epi32(sum, WIDER(_mm256_add_epi16(_mm256_maddubs_epi16(a, w), _mm256_maddubs_epi16(a2, w2))))
-#define ROUND(numbers) _mm256_cvtps_epi32(numbers)
-#define FLOATS(integers) _mm256_cvtepi32_ps(integers)
-#define LARGER(a, b) _mm256_max_ps(a, b)
-#define SMALLER(a, b) _mm256_min_ps(a, b)
-#define LOW8(a, b) _mm256_unpacklo_epi8(a, b)
-#define HIGH8(a, b) _mm256_unpackhi_epi8(a, b)
-#define LOW16(a, b) _mm256_unpacklo_epi16(a, b)
-#define HIGH16(a, b) _mm256_unpackhi_epi16(a, b)
-#define STORE_OCTETS(place, numbers) store_eight(place, numbers)
-TARGET INLINE void store_eight(uint8_t *place, __m256i numbers) {
-    __m128i words = _mm_packus_epi32(_mm256_castsi256_si128(numbers), _mm256_extracti128_si256(numbers, 1));
-    _mm_storel_epi64((__m128i *)place, _mm_packus_epi16(words, words));
-}
-static int available_avx2(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("popcnt");
-}
-#include "kernels.h"
-
-/* AVX-512 with VNNI: one instruction multiplies bytes and adds four products in 32 bits. */
-#define KIND avx512vnni
-#define LANES 16
-#define TILE 8
-#define ACROSS 2
-#define FORGET(place)
-#ifdef EMULATED
-#include EMULATED /* the same in plain C, for tests on a machine without it */
+#ifdef __wasm_simd128__
+#include "wasm.h"
 #else
-#define TARGET __attribute__((target("avx2,fma,f16c,bmi,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")))
-#define BYTES __m512i
-#define LOAD(place) _mm512_loadu_si512(place)
-#define SPREAD(place) _mm512_set1_epi32(four_bytes(place))
-#define DOT(sum, a, w) _mm512_dpbusd_epi32(sum, a, w)
-#define ROUND(numbers) _mm512_cvtps_epi32(numbers)
-#define FLOATS(integers) _mm512_cvtepi32_ps(integers)
-#define LARGER(a, b) _mm512_max_ps(a, b)
-#define SMALLER(a, b) _mm512_min_ps(a, b)
-#define LOW8(a, b) _mm512_unpacklo_epi8(a, b)
-#define HIGH8(a, b) _mm512_unpackhi_epi8(a, b)
-#define LOW16(a, b) _mm512_unpacklo_epi16(a, b)
-#define HIGH16(a, b) _mm512_unpackhi_epi16(a, b)
-#define STORE_OCTETS(place, numbers) _mm_storeu_si128((__m128i *)(place), _mm512_cvtepi32_epi8(numbers))
-static int available_avx512vnni(void) {
-    return available_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512vnni");
-}
+#include "x86.h"
 #endif
-#define DOT2(sum, a, w, a2, w2) DOT(DOT(sum, a, w), a2, w2)
-#include "kernels.h"
 
 /* The fastest first. */
 static const Kernel KERNELS[] = {
+#ifdef __wasm_simd128__
+    {"wasm", 4, 0.2f, available_wasm, run_wasm},
+#else
     {"avx512vnni", 16, 0.125f, available_avx512vnni, run_avx512vnni},
     {"avx2", 8, 0.2f, available_avx2, run_avx2},
+#endif
 };
 enum { N_KERNELS = sizeof KERNELS / sizeof *KERNELS };
 
@@ -277,7 +234,6 @@ EXPORTED int32_t weft_interface(void) { return INTERFACE; }
 /* The name of the kernel with this number, NULL if there is none; `available` says whether this processor has it. */
 EXPORTED const char *weft_kernel(int32_t number, int32_t *available) {
     if (number < 0 || number >= N_KERNELS) return NULL;
-    __builtin_cpu_init();
     *available = KERNELS[number].available();
     return KERNELS[number].name;
 }
@@ -299,7 +255,7 @@ typedef struct {
 
 static Reach reach_of(const Product *product, int64_t quad, int64_t column) {
     Reach reach = {0};
-    for (int64_t row = 0; row < 4; row++) {
+    for (int64_t row = 0; NARROW_SUMS && row < 4; row++) {
         const int8_t *weights = product->weights + (quad * 4 + row) * product->outputs + column;
         int16_t *above = reach.sums + row / 2 * 2 * PANEL, *below = above + PANEL;
         for (int64_t k = 0; k < PANEL; k++) {

@@ -62,17 +62,23 @@ def native_encoder(folder: Path, *, max_length: int, batch_tokens: int | None, j
     """
     if chosen_kernel(load_library()) is None:
         return None
-    try:
-        weights = read_model(folder)
-    except (OSError, UnfitError):  # onnxruntime can read it, or knows what is wrong with it
-        return None
-    if len(weights.embedding.positions) < max_length:
+    weights = fitting_weights(folder, max_length)
+    if weights is None:
         return None
     with ThreadPoolExecutor(1) as aside:  # weights are packed without Python's lock, the tokenizer is parsed with it
         packing = aside.submit(_packed, weights)
         tokenizer = load_tokenizer(folder)
     model = packing.result()
     return NativeEncoder(folder, tokenizer, model, max_length=max_length, batch_tokens=batch_tokens, joint=joint)
+
+
+def fitting_weights(folder: Path, max_length: int) -> Weights | None:
+    """The weights of a folder's graph, if the code in C can run it in rows of a length; else None."""
+    try:
+        weights = read_model(folder)
+    except (OSError, UnfitError):  # onnxruntime can read it, or knows what is wrong with it
+        return None
+    return weights if len(weights.embedding.positions) >= max_length else None
 
 
 def read_model(folder: Path) -> Weights:

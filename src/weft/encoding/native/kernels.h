@@ -1,4 +1,4 @@
-/* The forward pass for one kind of vector unit. encoder.c says what differs between them, and includes this for each.
+/* The forward pass for one kind of vector unit. x86.h and wasm.h say what differs between them.
 
    A vector holds LANES floats or 32-bit integers. Products go in tiles of TILE rows and a panel of columns, which is
    ACROSS vectors wide, so that what is loaded is used several times and sums stay in registers. */
@@ -13,10 +13,15 @@ TARGET INLINE VF NAME(at)(const float *place) { return *(const VF *)place; }
 
 TARGET INLINE void NAME(put)(float *place, VF numbers) { *(VF *)place = numbers; }
 
-TARGET INLINE float NAME(total)(VF numbers) {
-    float sum = 0;
-    for (int lane = 0; lane < LANES; lane++) sum += numbers[lane];
-    return sum;
+/* Sums are of every 16th number, however many of these sums a vector holds; and here of all, the same way everywhere. */
+#define PARTS (16 / LANES)
+
+TARGET INLINE float NAME(total)(const VF sums[PARTS]) {
+    float numbers[16];
+    for (int part = 0; part < PARTS; part++) NAME(put)(numbers + part * LANES, sums[part]);
+    for (int half = 8; half; half /= 2)
+        for (int k = 0; k < half; k++) numbers[k] += numbers[k + half];
+    return numbers[0];
 }
 
 /* Numbers to eight bits; those out of range go to its ends. */
@@ -35,12 +40,12 @@ TARGET INLINE void NAME(row_octets)(uint8_t *octets, const float *row, int32_t w
    or, with `inverse`, eight bits after a ReLU, which is the low end of what eight bits can say. */
 TARGET INLINE void NAME(tile)(const Packed *p, const uint8_t *bytes, int64_t panel, void *results, int64_t stride,
                               const float *inverse) {
-    BYTES sums[TILE][ACROSS];
+    SUMS sums[TILE][ACROSS];
     const uint8_t *lines[TILE];
     int64_t column = panel * PANEL;
     for (int row = 0; row < TILE; row++) {
         lines[row] = bytes + row * (int64_t)p->inputs;
-        for (int part = 0; part < ACROSS; part++) sums[row][part] = LOAD(p->start + column + part * LANES);
+        for (int part = 0; part < ACROSS; part++) sums[row][part] = SUMS_FROM(p->start + column + part * LANES);
     }
     for (const Step *step = p->steps + p->first[panel]; step < p->steps + p->first[panel + 1]; step++) {
         const int8_t *weights = p->weights + (step - p->steps) * 8 * PANEL;
@@ -56,7 +61,7 @@ TARGET INLINE void NAME(tile)(const Packed *p, const uint8_t *bytes, int64_t pan
     for (int part = 0; part < ACROSS; part++) {
         VF scale = NAME(at)(p->scales + column + part * LANES), bias = NAME(at)(p->bias + column + part * LANES);
         for (int row = 0; row < TILE; row++) {
-            VF result = (VF)FLOATS(sums[row][part]) * scale + bias;
+            VF result = (VF)FLOATS(INTEGERS(sums[row][part])) * scale + bias;
             int64_t place = row * stride + part * LANES;
             if (inverse) NAME(put_octets)((uint8_t *)results + place, result, *inverse, 0);
             else NAME(put)((float *)results + place, result);
@@ -66,7 +71,7 @@ TARGET INLINE void NAME(tile)(const Packed *p, const uint8_t *bytes, int64_t pan
 
 /* All rows times all columns; a panel's weights stay in the nearest cache meanwhile. Results come in blocks of columns,
    one after the other, so that what attention reads of a head lies together. */
-TARGET static void NAME(multiply)(const Packed *p, const uint8_t *bytes, int64_t rows, float *floats, int64_t block) {
+TARGET APART void NAME(multiply)(const Packed *p, const uint8_t *bytes, int64_t rows, float *floats, int64_t block) {
     for (int64_t panel = 0; panel < p->outputs / PANEL; panel++) {
         int64_t column = panel * PANEL;
         float *results = floats + column / block * block * (rows + MARGIN) + column % block;
@@ -75,21 +80,15 @@ TARGET static void NAME(multiply)(const Packed *p, const uint8_t *bytes, int64_t
     }
 }
 
-TARGET static void NAME(widen)(const Packed *p, const uint8_t *bytes, int64_t rows, uint8_t *octets, float inverse) {
+TARGET APART void NAME(widen)(const Packed *p, const uint8_t *bytes, int64_t rows, uint8_t *octets, float inverse) {
     for (int64_t panel = 0; panel < p->outputs / PANEL; panel++)
         for (int64_t row = 0; row < rows; row += TILE)
             NAME(tile)(p, bytes + row * p->inputs, panel, octets + row * p->outputs + panel * PANEL, p->outputs, &inverse);
 }
 
-/* Which of 32 activations are not zero, a bit for each. */
-TARGET INLINE uint32_t NAME(at_work)(const uint8_t *bytes) {
-    __m256i some = _mm256_loadu_si256((const __m256i *)bytes);
-    return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(some, _mm256_setzero_si256()));
-}
-
 TARGET static double NAME(share_at_work)(const uint8_t *bytes, int64_t size) {
     int64_t count = 0;
-    for (int64_t k = 0; k < size; k += 32) count += __builtin_popcount(NAME(at_work)(bytes + k));
+    for (int64_t k = 0; k < size; k += 32) count += __builtin_popcount(AT_WORK(bytes + k));
     return (double)count / (double)size;
 }
 
@@ -97,7 +96,7 @@ TARGET static double NAME(share_at_work)(const uint8_t *bytes, int64_t size) {
 TARGET static int32_t NAME(gather)(uint8_t *row, int32_t wide, uint16_t *places) {
     int32_t count = 0;
     for (int32_t first = 0; first < wide; first += 32)
-        for (uint32_t bits = NAME(at_work)(row + first); bits; bits &= bits - 1) {
+        for (uint32_t bits = AT_WORK(row + first); bits; bits &= bits - 1) {
             int32_t place = first + __builtin_ctz(bits);
             places[count] = (uint16_t)place;
             row[count++] = row[place];
@@ -110,7 +109,7 @@ TARGET static int32_t NAME(gather)(uint8_t *row, int32_t wide, uint16_t *places)
 }
 
 /* What `multiply` gives for activations that are mostly zero: four others at a time, wherever they stand. */
-TARGET static void NAME(multiply_few)(const Packed *p, uint8_t *bytes, int64_t rows, Scratch *s, float *floats) {
+TARGET APART void NAME(multiply_few)(const Packed *p, uint8_t *bytes, int64_t rows, Scratch *s, float *floats) {
     enum { STRIP = 4 * LANES };
     for (int64_t row = 0; row < rows; row++)
         s->counts[row] = NAME(gather)(bytes + row * p->inputs, p->inputs, s->places + row * p->inputs);
@@ -118,7 +117,8 @@ TARGET static void NAME(multiply_few)(const Packed *p, uint8_t *bytes, int64_t r
         const int8_t *weights = p->strips + column * p->inputs;
         for (int64_t row = 0; row < rows; row++) {
             const uint16_t *places = s->places + row * p->inputs;
-            BYTES sums[4] = {{0}};
+            SUMS sums[4];
+            memset(sums, 0, sizeof sums);
             for (int32_t k = 0; k < s->counts[row]; k += 4) {
                 BYTES quad = SPREAD(bytes + row * p->inputs + k);
                 BYTES a = LOAD(weights + places[k] * STRIP), b = LOAD(weights + places[k + 1] * STRIP);
@@ -131,7 +131,7 @@ TARGET static void NAME(multiply_few)(const Packed *p, uint8_t *bytes, int64_t r
             }
             for (int part = 0; part < 4; part++) {
                 int64_t k = column + part * LANES;
-                VF result = (VF)FLOATS(sums[part]) * NAME(at)(p->scales + k) + NAME(at)(p->bias + k);
+                VF result = (VF)FLOATS(INTEGERS(sums[part])) * NAME(at)(p->scales + k) + NAME(at)(p->bias + k);
                 NAME(put)(floats + row * p->outputs + k, result);
             }
         }
@@ -140,18 +140,21 @@ TARGET static void NAME(multiply_few)(const Packed *p, uint8_t *bytes, int64_t r
 
 /* Layer norm of a row in place, after something is added to it, if anything is. */
 TARGET INLINE void NAME(normalise)(const Norm *norm, float *row, const float *added, int32_t width) {
-    VF sum = {0}, squares = {0};
-    for (int32_t k = 0; k < width; k += LANES) {
-        VF numbers = NAME(at)(row + k);
-        if (added) numbers += NAME(at)(added + k);
-        NAME(put)(row + k, numbers);
-        sum += numbers;
-    }
+    VF sum[PARTS] = {{0}}, squares[PARTS] = {{0}};
+    for (int32_t k = 0; k < width; k += 16)
+        for (int part = 0; part < PARTS; part++) {
+            int32_t place = k + part * LANES;
+            VF numbers = NAME(at)(row + place);
+            if (added) numbers += NAME(at)(added + place);
+            NAME(put)(row + place, numbers);
+            sum[part] += numbers;
+        }
     float mean = NAME(total)(sum) / (float)width;
-    for (int32_t k = 0; k < width; k += LANES) {
-        VF apart = NAME(at)(row + k) - mean;
-        squares += apart * apart;
-    }
+    for (int32_t k = 0; k < width; k += 16)
+        for (int part = 0; part < PARTS; part++) {
+            VF apart = NAME(at)(row + k + part * LANES) - mean;
+            squares[part] += apart * apart;
+        }
     float inverse = 1 / __builtin_sqrtf(NAME(total)(squares) / (float)width + norm->epsilon);
     for (int32_t k = 0; k < width; k += LANES) {
         VF apart = (NAME(at)(row + k) - mean) * inverse;
@@ -164,7 +167,7 @@ TARGET static void NAME(embed)(const Embedding *e, const Token *token, float *ro
     const uint16_t *scales = e->scales + token->id * e->blocks;
     int32_t size = e->width / e->blocks;
     for (int32_t block = 0; block < e->blocks; block++) {
-        float scale = _cvtsh_ss(scales[block]);
+        float scale = half_as_float(scales[block]);
         for (int32_t k = block * size; k < (block + 1) * size; k++)
             row[k] = e->levels[codes[k / e->per_byte] * e->per_byte + k % e->per_byte] * scale;
     }
@@ -178,10 +181,10 @@ TARGET INLINE void NAME(transpose)(const float *rows, int64_t count, int64_t wid
     static const float nothing[4];
     for (int64_t row = 0; row < stride; row += 4)
         for (int64_t k = 0; k < width; k += 4) {
-            __m128 part[4];
-            for (int n = 0; n < 4; n++) part[n] = _mm_loadu_ps(row + n < count ? rows + (row + n) * width + k : nothing);
-            _MM_TRANSPOSE4_PS(part[0], part[1], part[2], part[3]);
-            for (int n = 0; n < 4; n++) _mm_storeu_ps(columns + (k + n) * stride + row, part[n]);
+            QUAD part[4];
+            for (int n = 0; n < 4; n++) part[n] = LOAD4(row + n < count ? rows + (row + n) * width + k : nothing);
+            TRANSPOSE4(part[0], part[1], part[2], part[3]);
+            for (int n = 0; n < 4; n++) STORE4(columns + (k + n) * stride + row, part[n]);
         }
 }
 
@@ -212,24 +215,26 @@ TARGET INLINE VF NAME(power)(VF x) {
 }
 
 /* The scores of a query to what it gives to each key, times a number that is returned. */
-TARGET INLINE float NAME(soften)(float *scores, int64_t length, int64_t padded, float scale) {
+TARGET INLINE float NAME(soften)(float *scores, int64_t length, float scale) {
+    int64_t padded = (length + 15) / 16 * 16;
     for (int64_t k = length; k < padded; k++) scores[k] = -INFINITY;
-    VF top = NAME(at)(scores), sum = {0};
+    VF top = NAME(at)(scores), sum[PARTS] = {{0}};
     for (int64_t k = LANES; k < padded; k += LANES) top = LARGER(NAME(at)(scores + k), top);
     float largest = top[0];
     for (int lane = 1; lane < LANES; lane++) largest = top[lane] > largest ? top[lane] : largest;
-    for (int64_t k = 0; k < padded; k += LANES) {
-        VF share = NAME(power)((NAME(at)(scores + k) - largest) * scale);
-        NAME(put)(scores + k, share);
-        sum += share;
-    }
+    for (int64_t k = 0; k < padded; k += 16)
+        for (int part = 0; part < PARTS; part++) {
+            VF share = NAME(power)((NAME(at)(scores + k + part * LANES) - largest) * scale);
+            NAME(put)(scores + k + part * LANES, share);
+            sum[part] += share;
+        }
     return NAME(total)(sum);
 }
 
 /* One head of one row: queries, keys and values of shape (length, size) to what `next` multiplies, in eight bits. */
-TARGET static void NAME(attend)(const float *queries, const float *keys, const float *values, int64_t length, int64_t size,
+TARGET APART void NAME(attend)(const float *queries, const float *keys, const float *values, int64_t length, int64_t size,
                                 const Packed *next, Scratch *s, uint8_t *octets) {
-    int64_t padded = (length + 2 * LANES - 1) / (2 * LANES) * 2 * LANES;
+    int64_t together = PARTS > 1 ? 16 : 2 * LANES, padded = (length + together - 1) / together * together;
     float scale = 1.44269504f / __builtin_sqrtf((float)size); /* powers are of two, and not of e */
     NAME(transpose)(keys, length, size, s->keys, padded);
     for (int64_t first = 0; first < length; first += 4) {
@@ -245,7 +250,7 @@ TARGET static void NAME(attend)(const float *queries, const float *keys, const f
             for (int row = 0; row < 4; row++)
                 for (int half = 0; half < 2; half++) NAME(put)(s->shares + row * padded + k + half * LANES, sums[row][half]);
         }
-        for (int row = 0; row < 4; row++) inverse[row] = 1 / NAME(soften)(s->shares + row * padded, length, padded, scale);
+        for (int row = 0; row < 4; row++) inverse[row] = 1 / NAME(soften)(s->shares + row * padded, length, scale);
         for (int64_t k = 0; k < size; k += 2 * LANES) {
             NAME(mix)(shares, values + k, size, length, sums);
             for (int row = 0; row < 4 && first + row < length; row++)
@@ -308,10 +313,10 @@ TARGET static double NAME(run)(const Encoder *e, const Batch *batch, float *stat
     }
     double size = 0;
     for (int64_t k = 0; k < count; k++) {
-        VF squares = {0};
+        VF squares[PARTS] = {{0}};
         for (int32_t column = 0; column < width; column += LANES) {
             VF numbers = NAME(at)(s.states + k * width + column);
-            squares += numbers * numbers;
+            squares[column / LANES % PARTS] += numbers * numbers;
         }
         size += NAME(total)(squares);
         if (s.tokens[k].stored_at >= 0)
@@ -322,6 +327,7 @@ TARGET static double NAME(run)(const Encoder *e, const Batch *batch, float *stat
 
 #undef VF
 #undef VI
+#undef PARTS
 #undef KIND
 #undef TARGET
 #undef LANES
@@ -329,6 +335,9 @@ TARGET static double NAME(run)(const Encoder *e, const Batch *batch, float *stat
 #undef ACROSS
 #undef FORGET
 #undef BYTES
+#undef SUMS
+#undef SUMS_FROM
+#undef INTEGERS
 #undef LOAD
 #undef SPREAD
 #undef WIDER
