@@ -52,7 +52,7 @@ def check_files(config: TrainingConfig, *, resume: bool, overwrite: bool) -> lis
 
 def _check_pairs(corpus: CorpusConfig, corpora: Sequence[CorpusConfig]) -> None:
     """A file without a single pair is of another format than it seems, or one side of a text."""
-    if not Path(corpus.path).is_file():  # a pipe can be read only once
+    if not _are_files(corpus.path, corpus.target):
         return
     if any(pair.source and pair.target for pair in corpus_pairs(corpus)):
         return
@@ -67,12 +67,17 @@ def _check_pairs(corpus: CorpusConfig, corpora: Sequence[CorpusConfig]) -> None:
     raise FormatError(corpus.path, None, f"expected sentence pairs in a format that weft reads, found none.{advice}")
 
 
+def _are_files(*paths: str | None) -> bool:
+    """Whether paths are files, as far as there are any: a pipe can be read only once."""
+    return all(path is None or Path(path).is_file() for path in paths)
+
+
 def few_gold_remark(config: TrainingConfig) -> str:
     """What to say of gold that is hardly any; nothing if there is enough, or none at all."""
     given = [each for corpus in config.corpora for each in expanded(corpus)]
     gold = [each for each in given if each.links not in (None, STATISTICAL) and not each.silver]
-    if not gold or not all(Path(path).is_file() for each in gold for path in (each.path, each.links or "")):
-        return ""  # a pipe can be read only once
+    if not gold or not all(_are_files(each.path, each.target, each.links, each.through) for each in gold):
+        return ""
     lines = chain.from_iterable(corpus_lines(each, config.use_possible) for each in gold)
     pairs = sum(1 for _ in islice((line for line in lines if line.links), _FEW_GOLD))
     if pairs >= _FEW_GOLD:
