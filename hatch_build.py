@@ -13,6 +13,7 @@ import shlex
 import subprocess
 import sys
 import sysconfig
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -56,22 +57,31 @@ def compile_library(root: Path) -> str:
     """
     if os.environ.get("WEFT_PURE", "0") != "0":
         return "the encoder in C is not wanted (WEFT_PURE)."
-    if os.name != "posix" or platform.machine() not in ("x86_64", "AMD64"):
+    if os.name != "posix" or platform.machine() not in ("x86_64", "AMD64") or _for_another_machine():
         return "the encoder in C is for x86-64, on Linux and macOS."
     unfinished = root / LIBRARY.with_name(f"{LIBRARY.name}.{os.getpid()}")
-    compiler = shlex.split(os.environ.get("CC", "cc"))
-    command = [*compiler, *FLAGS, "-o", str(unfinished), str(root / FOLDER / "encoder.c")]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        compiler = shlex.split(os.environ.get("CC", "cc"))
+        command = [*compiler, *FLAGS, "-o", str(unfinished), str(root / FOLDER / "encoder.c")]
+        # What a compiler says may be in any encoding.
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
         if done.returncode == 0:
             unfinished.replace(root / LIBRARY)
             return ""
         said = next((line for line in done.stderr.splitlines() if "error" in line), f"exit code {done.returncode}")
-    except OSError as error:
-        said = "there is no C compiler" if isinstance(error, FileNotFoundError) else str(error)
+    except FileNotFoundError:
+        said = "there is no C compiler"
+    except (OSError, ValueError) as error:  # a folder that cannot be written, a setting that is no command
+        said = str(error)
     for file in (unfinished, root / LIBRARY):  # nor may a library of older sources stay behind
-        file.unlink(missing_ok=True)
+        with suppress(OSError):
+            file.unlink()
     return f"the encoder in C could not be compiled ({said.strip()})."
+
+
+def _for_another_machine() -> bool:
+    """Whether the wheel is for another processor than this one's, or for a 32-bit Python."""
+    return sys.maxsize < 1 << 32 or not sysconfig.get_platform().endswith(("x86_64", "universal2"))
 
 
 def _system() -> str:

@@ -46,6 +46,19 @@ def another_way_past_a_layer(graph):
     node_of(graph, "Sum", 3).input[1] = node_of(graph, "LayerNormalization", 1).output[0]
 
 
+def attribute(kind: str, name: str, value: float):
+    return lambda graph: node_of(graph, kind).attribute.append(helper.make_attribute(name, value))
+
+
+def half_a_head(graph):
+    heads = node_of(graph, "QAttention").attribute[0]
+    heads.CopyFrom(helper.make_attribute(heads.name, 0.5))
+
+
+def filled(name: str, number: float):
+    return lambda graph: set_constant(graph, name, lambda old: np.full_like(old, number))
+
+
 def circle(graph):
     for node in graph.node:
         for number, name in enumerate(node.input):
@@ -71,4 +84,20 @@ UNFIT = {
     "a circle": circle,
     "two outputs": lambda graph: graph.output.append(helper.make_empty_tensor_value_info("linear")),
     "a number that is missing": lambda graph: graph.initializer.pop(3),
+    "no blocks": lambda graph: set_constant(graph, "words.scales", lambda old: old[:, :0]),
+    "half a head": half_a_head,
+    "words by column": attribute("Gather", "axis", 1),
+    "a Relu with a number": attribute("Relu", "alpha", 0.1),
+    "scales by block": lambda graph: set_constant(graph, "words.last", lambda old: old * 2),
+    "another width of words": lambda graph: set_constant(graph, "words.width", lambda old: old[[0, 2, 1]]),
+    "a norm below zero": lambda graph: node_of(graph, "LayerNormalization").attribute.append(
+        helper.make_attribute("epsilon", -1.0)
+    ),
+    "a value made twice": lambda graph: graph.node.append(node_of(graph, "Relu")),
+    "a constant made twice": lambda graph: graph.initializer.append(graph.initializer[0]),
+    "an activation without a range": filled("linear.scale", 1e-39),
+    "a norm that is no number": filled("model.embeddings.LayerNorm.bias", np.nan),
+    "an endless scale of a word": filled("words.scales", np.inf),
+    "an endless scale of a product": filled("attention.0.weight.scale", -3e38),
+    "a norm whose sums are not exact": filled("model.encoder.layer.0.output.LayerNorm.bias", 1e10),
 }

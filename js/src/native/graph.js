@@ -1,12 +1,13 @@
 // An ONNX file without a library for it: the nodes and constants of its graph, as in Python's native/graph.py.
 
 // The numbers that the format gives to the fields of its messages, and to the types of numbers.
-const GRAPH = 7;
+const [GRAPH, FUNCTION] = [7, 25];
 const [NODE, CONSTANT, INPUT, OUTPUT] = [1, 5, 11, 12];
 const [NODE_INPUT, NODE_OUTPUT, NODE_KIND, NODE_ATTRIBUTE, NODE_DOMAIN] = [1, 2, 4, 5, 7];
-const [ATTRIBUTE_NAME, ATTRIBUTE_FLOAT, ATTRIBUTE_INTEGER] = [1, 2, 3];
+const [ATTRIBUTE_NAME, ATTRIBUTE_FLOAT, ATTRIBUTE_INTEGER, ATTRIBUTE_TYPE] = [1, 2, 3, 20];
 const [TENSOR_SHAPE, TENSOR_TYPE, TENSOR_NAME, TENSOR_BYTES] = [1, 2, 8, 9];
 const VALUE_NAME = 1;
+const [FLOAT, INTEGER] = [1, 2];
 const TYPES = new Map([
   [1, ["float32", 4]],
   [2, ["uint8", 1]],
@@ -27,15 +28,15 @@ export function demand(fine) {
 
 // What a file says: names of inputs and outputs, nodes by what they give, and constants, which lie in the file.
 export function readGraph(file) {
-  const graph = all(file, GRAPH)[0] ?? file.subarray(0, 0);
-  const names = (number) => all(graph, number).map((part) => text(all(part, VALUE_NAME)[0]));
-  const nodes = all(graph, NODE).map(nodeOf);
-  return {
-    inputs: names(INPUT),
-    outputs: names(OUTPUT),
-    makers: new Map(nodes.flatMap((node) => node.outputs.map((name) => [name, node]))),
-    constants: new Map(all(graph, CONSTANT).map(constantOf)),
-  };
+  demand(!all(file, FUNCTION).length); // operators may mean something else
+  const graph = one(file, GRAPH) ?? file.subarray(0, 0);
+  const names = (number) => all(graph, number).map((part) => text(one(part, VALUE_NAME)));
+  const [inputs, outputs] = [names(INPUT), names(OUTPUT)];
+  const made = all(graph, NODE).map(nodeOf).flatMap((node) => node.outputs.map((name) => [name, node]));
+  const stored = all(graph, CONSTANT).map(constantOf);
+  const values = [...inputs, ...[...made, ...stored].map(([name]) => name)];
+  demand(new Set(values).size === values.length); // no name stands for two
+  return { inputs, outputs, makers: new Map(made), constants: new Map(stored) };
 }
 
 export function view(bytes) {
@@ -44,16 +45,18 @@ export function view(bytes) {
 
 function nodeOf(message) {
   const texts = (number) => all(message, number).map(text);
-  const kind = [...texts(NODE_DOMAIN).filter(Boolean), texts(NODE_KIND)[0]].join(".");
+  const kind = [...texts(NODE_DOMAIN).filter(Boolean), text(one(message, NODE_KIND))].join(".");
   const numbers = new Map(all(message, NODE_ATTRIBUTE).map(attributeOf));
   return { kind, inputs: texts(NODE_INPUT), outputs: texts(NODE_OUTPUT), numbers };
 }
 
 function attributeOf(message) {
   const parts = new Map(fields(message));
-  const float = parts.get(ATTRIBUTE_FLOAT);
-  const number = float === undefined ? parts.get(ATTRIBUTE_INTEGER) : view(float).getFloat32(0, true);
-  demand(typeof number === "number");
+  const [float, type] = [parts.get(ATTRIBUTE_FLOAT), parts.get(ATTRIBUTE_TYPE)];
+  let number = 0; // what is not written
+  if (type === INTEGER) number = parts.get(ATTRIBUTE_INTEGER) ?? 0;
+  else if (float) number = view(float).getFloat32(0, true);
+  demand([FLOAT, INTEGER].includes(type) && typeof number === "number");
   return [text(parts.get(ATTRIBUTE_NAME)), number];
 }
 
@@ -73,12 +76,19 @@ function all(message, wanted) {
   return found;
 }
 
+function one(message, wanted) {
+  const found = all(message, wanted);
+  demand(found.length < 2);
+  return found[0];
+}
+
 // The fields of a message with their numbers: integers as such, all others as stretches of the file.
 function fields(message) {
   const found = [];
   for (let place = 0; place < message.length; ) {
     let key, value, size;
     [key, place] = varint(message, place);
+    demand(key >= 8); // no field has the number 0, but a file of zeros would be full of them
     const kind = key % 8;
     if (kind === VARINT) [value, place] = varint(message, place);
     else {

@@ -5,18 +5,23 @@ import { demand, view } from "./graph.js";
 const INPUTS = ["attention_mask", "input_ids", "position_ids", "token_type_ids"];
 const LARGEST_WEIGHT = 64;
 const LARGEST_WIDTH = 1 << 15;
+const MOST_LAYERS = 256;
+// Numbers of sound models are far below. Sums of larger ones may be infinite.
+const LARGEST = 1e4;
+const SMALLEST_SCALE = 1e-20;
+const ANY = Symbol("any number");
 const MICROSOFT = "com.microsoft.";
 const PRODUCT = `${MICROSOFT}MatMulIntegerToFloat`;
 // How `weft model export` restores rows of packed words.
 const WORDS = {
-  "words.taken": ["Gather", "words.rows", "input_ids"],
-  "words.bytes": ["Cast", "words.taken"],
-  "words.shares": ["Gather", "words.levels", "words.bytes"],
-  "words.by_block": ["Reshape", "words.shares", "words.blocks"],
-  "words.half": ["Gather", "words.scales", "input_ids"],
-  "words.float": ["Cast", "words.half"],
-  "words.scale": ["Unsqueeze", "words.float", "words.last"],
-  "words.scaled": ["Mul", "words.by_block", "words.scale"],
+  "words.taken": ["Gather", ["words.rows", "input_ids"], { axis: 0 }],
+  "words.bytes": ["Cast", ["words.taken"], { to: 6 }],
+  "words.shares": ["Gather", ["words.levels", "words.bytes"], { axis: 0 }],
+  "words.by_block": ["Reshape", ["words.shares", "words.blocks"], {}],
+  "words.half": ["Gather", ["words.scales", "input_ids"], { axis: 0 }],
+  "words.float": ["Cast", ["words.half"], { to: 1 }],
+  "words.scale": ["Unsqueeze", ["words.float", "words.last"], {}],
+  "words.scaled": ["Mul", ["words.by_block", "words.scale"], {}],
 };
 
 const same = (some, others) => some.length === others.length && some.every((value, k) => value === others[k]);
@@ -31,7 +36,7 @@ export function readWeights(graph) {
     const [layer, before] = reader.layer(value);
     layers.unshift(layer);
     value = before;
-    demand(layers.length <= graph.makers.size); // it does not go in circles
+    demand(layers.length <= MOST_LAYERS); // it does not go in circles
   }
   demand(layers.length);
   if (reader.maker(value).kind === PRODUCT) [projection, value] = reader.product(value);
@@ -89,8 +94,8 @@ class Reader {
   embedding(value) {
     const [norm, [some, positions]] = this.#norm(value);
     const [words, types] = this.#made(some, "Add", 2).inputs;
-    for (const [name, [kind, ...inputs]] of Object.entries(WORDS))
-      demand(same(this.#made(name, kind, inputs.length).inputs, inputs));
+    for (const [name, [kind, inputs, numbers]] of Object.entries(WORDS))
+      demand(same(this.#made(name, kind, inputs.length, numbers).inputs, inputs));
     demand(same(this.#made(words, "Reshape", 2).inputs, ["words.scaled", "words.width"]));
     const embedding = {
       words: this.#constant("words.rows", "uint8", 2),
@@ -113,38 +118,41 @@ class Reader {
     const [[vocabulary, nBytes], [nScales, blocks], [nLevels, perByte]] = [words.shape, scales.shape, levels.shape];
     demand(nLevels === 256 && [1, 2].includes(perByte) && nBytes * perByte === width && nScales === vocabulary);
     demand(blocks > 0 && width % blocks === 0 && same(types.shape, [2, width]) && positions.shape[1] === width);
-    const numbers = view(this.#constant("words.blocks", "int64", 1).bytes);
-    const stored = Array.from({ length: numbers.byteLength / 8 }, (_, k) => Number(numbers.getBigInt64(8 * k, true)));
-    demand(same(stored, [0, 0, blocks, -1]));
+    for (const [name, shape] of [["blocks", [0, 0, blocks, -1]], ["last", [-1]], ["width", [0, 0, width]]])
+      demand(same(integers(this.#constant(`words.${name}`, "int64", 1)), shape));
   }
 
-  #made(value, kind, inputs) {
+  // The node that makes a value, if it is of this kind, with no other numbers than these.
+  #made(value, kind, inputs, numbers = {}) {
     const node = this.maker(value);
     demand(node.kind === kind && node.inputs.length === inputs && node.outputs.length === 1);
+    for (const [name, number] of node.numbers) demand([number, ANY].includes(numbers[name]));
     return node;
   }
 
   #constant(name, type, dimensions) {
     const value = this.constants.get(name);
     demand(value?.type === type && value.shape.length === dimensions);
+    demand(type !== "float32" || isModerate(value.bytes));
+    demand(type !== "float16" || isFinite16(value.bytes));
     return value;
   }
 
   // A norm, and the two values that are added before it.
   #norm(value) {
-    const { inputs, numbers } = this.#made(value, "LayerNormalization", 3);
-    demand((numbers.get("axis") ?? -1) === -1 && (numbers.get("stash_type") ?? 1) === 1);
+    const { inputs, numbers } = this.#made(value, "LayerNormalization", 3, { axis: -1, stash_type: 1, epsilon: ANY });
+    const epsilon = numbers.get("epsilon") ?? 1e-5;
     const [weight, bias] = inputs.slice(1).map((name) => this.#constant(name, "float32", 1));
-    demand(weight.shape[0] === bias.shape[0]);
-    return [{ weight, bias, epsilon: numbers.get("epsilon") ?? 1e-5 }, this.#made(inputs[0], "Sum", 2).inputs];
+    demand(weight.shape[0] === bias.shape[0] && epsilon > 0 && epsilon <= LARGEST);
+    return [{ weight, bias, epsilon }, this.#made(inputs[0], "Sum", 2).inputs];
   }
 
   #attention(value) {
-    const { inputs, numbers } = this.#made(value, `${MICROSOFT}QAttention`, 7);
+    const { inputs, numbers } = this.#made(value, `${MICROSOFT}QAttention`, 7, { num_heads: ANY });
     const [octets, weights, bias, scale, scales, mask, zero] = inputs;
     const heads = numbers.get("num_heads");
-    demand(numbers.size === 1 && heads > 0);
-    demand(same(this.#made(mask, "Cast", 1).inputs, ["attention_mask"]));
+    demand(Number.isInteger(heads) && heads > 0);
+    demand(same(this.#made(mask, "Cast", 1, { to: 6 }).inputs, ["attention_mask"]));
     const [product, before] = this.#multiplied(octets, weights, scales, bias, scale, zero);
     return [product, heads, before];
   }
@@ -160,14 +168,14 @@ class Reader {
       zero: this.#constant(zero, "uint8", 0).bytes[0],
     };
     const outputs = product.weights.shape[1];
-    demand(product.scales.shape[0] === outputs && product.bias.shape[0] === outputs && product.scale > 0);
+    demand(product.scales.shape[0] === outputs && product.bias.shape[0] === outputs && product.scale >= SMALLEST_SCALE);
     demand(isSmall(product.weights.bytes));
     return [product, value];
   }
 
   #lookedUp(value, by) {
-    const [table, numbers] = this.#made(value, "Gather", 2).inputs;
-    demand(numbers === by && (this.maker(value).numbers.get("axis") ?? 0) === 0);
+    const [table, numbers] = this.#made(value, "Gather", 2, { axis: 0 }).inputs;
+    demand(numbers === by);
     return this.#constant(table, "float32", 2);
   }
 }
@@ -177,4 +185,21 @@ function isSmall(bytes) {
   const weights = new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length);
   for (let k = 0; k < weights.length; k++) if (weights[k] > LARGEST_WEIGHT || weights[k] < -LARGEST_WEIGHT) return false;
   return true;
+}
+
+function isModerate(bytes) {
+  const floats = new Float32Array(new Uint8Array(bytes).buffer); // a copy, whose place in memory suits floats
+  for (let k = 0; k < floats.length; k++) if (!(Math.abs(floats[k]) <= LARGEST)) return false;
+  return true;
+}
+
+// Infinity and what is no number have all five bits of the exponent.
+function isFinite16(bytes) {
+  for (let k = 1; k < bytes.length; k += 2) if ((bytes[k] & 0x7c) === 0x7c) return false;
+  return true;
+}
+
+function integers({ bytes }) {
+  const numbers = view(bytes);
+  return Array.from({ length: bytes.length / 8 }, (_, k) => Number(numbers.getBigInt64(8 * k, true)));
 }

@@ -19,6 +19,7 @@ from weft.encoding.processes import ProcessBound
 from weft.encoding.subwords import PairTokenizer, Subwords, Tokenizer
 from weft.encoding.transfer import on_device_of
 from weft.encoding.windows import Window, n_windows, windows, windows_abreast
+from weft.errors import WeftError
 from weft.types import SentencePair, Words
 
 CHUNK_WORDS = 16_384
@@ -129,6 +130,11 @@ class TransformerEncoder(ProcessBound):
         self.batch_tokens = batch_tokens
         self.special = len(tokenizer.prefix) + len(tokenizer.suffix)
         self.window = max_length - self.special
+        if self.window < 1:
+            raise WeftError(
+                f"the model's tokenizer is damaged: it puts {self.special} special tokens round a sentence, and a row"
+                f" holds {max_length}."
+            )
         self.joint = joint
         self.tokenize = PairTokenizer(tokenizer, joint, self.window)
         self.long_sentences = 0

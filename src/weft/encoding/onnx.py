@@ -42,7 +42,12 @@ class OnnxEncoder(LightEncoder):
         with self._counting:
             session = self._session = self._session or _load_session(self._folder)
         given = {name: value for name, value in batch.inputs().items() if name in self._inputs}
-        states: RowStates = session.run([self._output], given)[0]
+        try:
+            states: RowStates = session.run([self._output], given)[0]
+        except Exception as error:  # the library has many errors for graphs that do not fit together
+            raise WeftError(f"the model in {self._folder} cannot be run: {first_line(error)}") from error
+        if states.shape != (*batch.ids.shape, self.width):
+            raise WeftError(f"the model in {self._folder} cannot be run: its graph gives no state for each subword.")
         with np.errstate(all="ignore"):
             self._check(float(np.vdot(states, states)))
         return states
@@ -52,9 +57,12 @@ def _ends_of(session: Any, folder: Path) -> tuple[set[str], str, int]:
     """The names of a graph's inputs, that of its output, and how wide that is."""
     try:
         output = session.get_outputs()[0]
-        return {item.name for item in session.get_inputs()}, output.name, output.shape[-1]
+        inputs = {item.name for item in session.get_inputs()}
     except UnicodeDecodeError as error:
         raise WeftError(f"cannot load the model in {folder}: a name in its graph is not text.") from error
+    if len(output.shape) != 3 or not isinstance(output.shape[-1], int):
+        raise WeftError(f"cannot load the model in {folder}: its graph does not say how wide its states are.")
+    return inputs, output.name, output.shape[-1]
 
 
 def _load_session(folder: Path) -> Any:

@@ -22,13 +22,15 @@ from onnx import numpy_helper
 import models
 from fuzz.workshop import make_graph_model
 from models import encode
-from unfit_graphs import NANO, UNFIT, changed, set_constant
+from unfit_graphs import NANO, UNFIT, changed, filled, set_constant
 from weft import Aligner, SettingError, WeftError
+from weft.encoding.batches import RowSpans
 from weft.encoding.native import encoder as native
 from weft.encoding.native import library as c
 from weft.encoding.native.graph import UnfitError, read_graph
 from weft.encoding.native.weights import read_weights
 from weft.encoding.onnx import OnnxEncoder
+from weft.encoding.subwords import Subwords
 from weft.models.packed_embeddings import unpack
 from weft.scoring.corpus import score
 from weft.types import GoldAlignment
@@ -275,6 +277,13 @@ def test_a_damaged_file_is_never_more_than_unfit(data):
         read_weights(read_graph(memoryview(file)[:end]))
 
 
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("file", [bytes(1 << 24), GRAPH * 2, GRAPH + b"\xca\x01\x02\x0a\x00"])
+def test_what_is_no_single_graph_is_soon_unfit(file):
+    with pytest.raises(UnfitError):
+        read_graph(memoryview(file))
+
+
 @pytest.mark.parametrize("content", [b"", b"\xff" * 100, GRAPH[:100_000]])
 def test_a_damaged_file_is_told_in_the_words_of_before(library, tmp_path, content):
     folder = shutil.copytree(NANO, tmp_path / "model")
@@ -285,10 +294,9 @@ def test_a_damaged_file_is_told_in_the_words_of_before(library, tmp_path, conten
 
 @pytest.mark.parametrize("number", [1e25, np.inf, np.nan])
 def test_numbers_that_cannot_be_compared_are_a_sentence(library, tmp_path, number):
-    name = "model.encoder.layer.2.output.LayerNorm.weight"
-    folder = changed(tmp_path / "model", lambda graph: set_constant(graph, name, lambda old: np.full_like(old, number)))
+    folder = changed(tmp_path / "model", filled("model.encoder.layer.2.output.LayerNorm.weight", number))
     with pytest.raises(WeftError, match="is damaged: its numbers are too large to be compared"):
-        states_of(loaded(folder))
+        Aligner.from_pretrained(folder).align("das ist gut", "that is good")
 
 
 def test_subwords_that_the_graph_does_not_have_are_a_sentence(library, tmp_path):
@@ -299,6 +307,45 @@ def test_subwords_that_the_graph_does_not_have_are_a_sentence(library, tmp_path)
     folder = changed(tmp_path / "model", change)
     with pytest.raises(WeftError, match="its tokenizer has more subwords than its graph"):
         states_of(loaded(folder))
+
+    below_zero = Subwords(np.array([5, -1]), np.array([0, 0]), np.array([0, 1, 2]))
+    with pytest.raises(WeftError, match="its tokenizer has more subwords than its graph"):
+        loaded().encode(below_zero)
+
+
+OUTSIDE = {
+    "before the chunk": (-1, 2, 0, 2),
+    "after the chunk": (8, 11, 8, 9),
+    "backwards": (5, 4, 5, 4),
+    "kept from before": (3, 5, 2, 5),
+    "kept to behind": (3, 5, 3, 6),
+    "longer than the positions": (0, 127, 0, 0),
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_rows_outside_the_chunk_never_reach_the_c_code(library, name):
+    model, tokenizer = loaded()._loaded(), loaded().tokenizer
+    ids = np.zeros(200 if name.startswith("longer") else 10, dtype=np.int64)
+    rows = RowSpans(*(np.array([[number]]) for number in OUTSIDE[name]))
+    with pytest.raises(IndexError, match="rows that the chunk or the model does not have"):
+        model.run(rows, ids, tokenizer, np.empty((len(ids) + 1, model.width), dtype=np.float32))
+
+
+def test_a_file_that_was_replaced_is_not_what_was_sent(library, tmp_path):
+    folder = shutil.copytree(NANO, tmp_path / "model")
+    packed = pickle.dumps(loaded(folder))
+    shutil.copy(MODELS / "weft-mini" / "model.onnx", folder)
+    with pytest.raises(WeftError, match="it is not the one that was there before"):
+        states_of(pickle.loads(packed))
+
+
+def test_without_the_memory_for_it_onnxruntime_runs_a_model(library, monkeypatch):
+    encoder = pickle.loads(pickle.dumps(loaded()))
+    monkeypatch.setattr(library, "weft_load", lambda *_: None)
+    assert native.native_encoder(NANO, max_length=128, batch_tokens=None, joint=True) is None
+    with pytest.raises(WeftError, match=r"cannot load the model in .*MemoryError"):
+        states_of(encoder)
 
 
 def test_the_environment_chooses(library, monkeypatch):
@@ -343,10 +390,36 @@ def test_a_compiler_that_fails_leaves_no_library(build, tmp_path, monkeypatch):
     assert "not wanted" in build.compile_library(tmp_path)
     assert (tmp_path / build.LIBRARY).exists()
     monkeypatch.setenv("WEFT_PURE", "0")
-    for compiler, said in (("false", "exit code 1"), ("no-such-compiler", "there is no C compiler")):
+    failures = {
+        "false": "exit code 1",
+        "no-such-compiler": "there is no C compiler",
+        "true": "could not be compiled",
+        str(folder): "Permission denied",
+        "cc 'without an end": "No closing quotation",
+        r"sh -c 'printf \377error >&2; exit 1'": "error)",
+    }
+    for compiler, said in failures.items():
         monkeypatch.setenv("CC", compiler)
         assert said in build.compile_library(tmp_path)
         assert list(folder.iterdir()) == []
+    (tmp_path / build.LIBRARY).mkdir()  # it cannot be replaced and not be deleted
+    monkeypatch.setenv("CC", "cc")
+    assert "could not be compiled" in build.compile_library(tmp_path)
+
+
+OTHER_MACHINES = {
+    "platform.machine": lambda: "aarch64",
+    "sysconfig.get_platform": lambda: "linux-aarch64",  # where a wheel is built for another machine
+    "sys.maxsize": (1 << 31) - 1,
+}
+
+
+@pytest.mark.parametrize("name", OTHER_MACHINES)
+def test_nothing_is_compiled_for_other_machines(build, tmp_path, monkeypatch, name):
+    with monkeypatch.context() as patch:
+        patch.setattr(name, OTHER_MACHINES[name])
+        obstacle = build.compile_library(tmp_path)
+    assert "is for x86-64" in obstacle
 
 
 @pytest.mark.parametrize("name", ["weft-nano", "weft-mini"])

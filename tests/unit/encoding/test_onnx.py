@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import onnx
 import pytest
+from tokenizers import Tokenizer, processors
 
 from fuzz.workshop import make_graph_model
 from weft import Aligner, WeftError
@@ -38,3 +43,48 @@ def test_states_that_cannot_be_compared_are_a_sentence(tmp_path, number):
     onnx.save(model, folder / "model.onnx")
     with pytest.raises(WeftError, match="is damaged: its numbers are too large to be compared"):
         Aligner.from_pretrained(str(folder)).align("das ist gut", "that is good")
+
+
+def changed(folder: Path, change: Callable[[Any], object]) -> str:
+    model = onnx.load(folder / "model.onnx")
+    change(model.graph)
+    onnx.save(model, folder / "model.onnx")
+    return str(folder)
+
+
+def other_type(graph):
+    graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.INT32
+
+
+def less_than_a_state_each(graph):
+    graph.node[0].output[0] = "all"
+    graph.node.append(onnx.helper.make_node("ReduceMean", ["all"], ["states"], axes=[1], keepdims=1))
+
+
+@pytest.mark.parametrize("change", [other_type, less_than_a_state_each])
+def test_a_graph_that_cannot_be_run_is_a_sentence(tmp_path, change):
+    folder = changed(make_graph_model(tmp_path / "graph"), change)
+    with pytest.raises(WeftError, match=f"the model in {folder} cannot be run: "):
+        Aligner.from_pretrained(folder).align("das ist gut", "that is good")
+
+
+def test_a_graph_that_does_not_say_how_wide_its_states_are_is_a_sentence(tmp_path):
+    def change(graph):
+        graph.output[0].type.tensor_type.shape.dim.pop()
+        graph.node[0].CopyFrom(onnx.helper.make_node("Cast", ["input_ids"], ["states"], to=onnx.TensorProto.FLOAT))
+
+    folder = changed(make_graph_model(tmp_path / "graph"), change)
+    with pytest.raises(WeftError, match="its graph does not say how wide its states are"):
+        Aligner.from_pretrained(folder)
+
+
+def test_special_tokens_that_fill_a_row_are_a_sentence(tmp_path):
+    folder = make_graph_model(tmp_path / "graph")
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    template = " ".join(["[CLS]"] * 31) + " $A [SEP]"
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=template, special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    tokenizer.save(str(folder / "tokenizer.json"))
+    with pytest.raises(WeftError, match="it puts 32 special tokens round a sentence, and a row holds 32"):
+        Aligner.from_pretrained(str(folder))

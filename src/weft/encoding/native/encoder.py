@@ -28,6 +28,7 @@ class NativeEncoder(LightEncoder):
     def __init__(self, folder: Path, tokenizer: Tokenizer, model: NativeModel, **options: Any) -> None:
         super().__init__(folder, tokenizer, width=model.width, **options)
         self._model = model
+        self._shape = model.width, model.positions
 
     def _bind(self) -> None:
         super()._bind()
@@ -38,14 +39,17 @@ class NativeEncoder(LightEncoder):
         with self._counting:
             if self._model is None:
                 try:
-                    self._model = _packed(read_model(self._folder))
-                except (OSError, UnfitError) as error:
+                    weights = read_model(self._folder)
+                    if (weights.width, len(weights.embedding.positions)) != self._shape:
+                        raise UnfitError("it is not the one that was there before.")
+                    self._model = _packed(weights)
+                except (MemoryError, OSError, UnfitError) as error:
                     raise WeftError(f"cannot load the model in {self._folder}: {first_line(error)}") from error
             return self._model
 
     def _run_all(self, batches: Sequence[RowSpans], ids: ChunkIds, states: ChunkStates) -> None:
-        largest = max((*self.tokenizer.prefix, *self.tokenizer.suffix, int(ids.max(initial=0))))
-        if largest >= self._loaded().vocabulary:
+        used = (*self.tokenizer.prefix, *self.tokenizer.suffix, int(ids.min(initial=0)), int(ids.max(initial=0)))
+        if min(used) < 0 or max(used) >= self._loaded().vocabulary:
             raise WeftError(f"the model in {self._folder} is damaged: its tokenizer has more subwords than its graph.")
         super()._run_all(batches, ids, states)
 
@@ -68,7 +72,10 @@ def native_encoder(folder: Path, *, max_length: int, batch_tokens: int | None, j
     with ThreadPoolExecutor(1) as aside:  # weights are packed without Python's lock, the tokenizer is parsed with it
         packing = aside.submit(_packed, weights)
         tokenizer = load_tokenizer(folder)
-    model = packing.result()
+    try:
+        model = packing.result()
+    except MemoryError:  # layers that share their weights are packed one by one
+        return None
     return NativeEncoder(folder, tokenizer, model, max_length=max_length, batch_tokens=batch_tokens, joint=joint)
 
 

@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 # The numbers that the format gives to the fields of its messages, and to the types of numbers.
-_GRAPH = 7
+_GRAPH, _FUNCTION = 7, 25
 _NODE, _CONSTANT, _INPUT, _OUTPUT = 1, 5, 11, 12
 _NODE_INPUT, _NODE_OUTPUT, _NODE_KIND, _NODE_ATTRIBUTE, _NODE_DOMAIN = 1, 2, 4, 5, 7
-_ATTRIBUTE_NAME, _ATTRIBUTE_FLOAT, _ATTRIBUTE_INTEGER = 1, 2, 3
+_ATTRIBUTE_NAME, _ATTRIBUTE_FLOAT, _ATTRIBUTE_INTEGER, _ATTRIBUTE_TYPE = 1, 2, 3, 20
 _TENSOR_SHAPE, _TENSOR_TYPE, _TENSOR_NAME, _TENSOR_BYTES = 1, 2, 8, 9
 _VALUE_NAME = 1
+_FLOAT, _INTEGER = 1, 2
 _TYPES = {1: np.float32, 2: np.uint8, 3: np.int8, 6: np.int32, 7: np.int64, 10: np.float16}
 _VARINT, _EIGHT_BYTES, _STRETCH, _FOUR_BYTES = 0, 1, 2, 5
 _LONGEST = 70  # bits: ten groups of seven
@@ -50,16 +51,19 @@ def read_graph(file: memoryview) -> Graph:
         UnfitError: if the file is damaged or has what weft's own files do not have.
     """
     try:
+        if any(_all(file, _FUNCTION)):
+            raise ValueError("operators may mean something else")
         graph = _one(file, _GRAPH)
         nodes = [_node(part) for part in _all(graph, _NODE)]
-        return Graph(
-            tuple(_text(_one(part, _VALUE_NAME)) for part in _all(graph, _INPUT)),
-            tuple(_text(_one(part, _VALUE_NAME)) for part in _all(graph, _OUTPUT)),
-            {name: node for node in nodes for name in node.outputs},
-            dict(_constant(part) for part in _all(graph, _CONSTANT)),
-        )
+        inputs = tuple(_text(_one(part, _VALUE_NAME)) for part in _all(graph, _INPUT))
+        outputs = tuple(_text(_one(part, _VALUE_NAME)) for part in _all(graph, _OUTPUT))
+        constants = [_constant(part) for part in _all(graph, _CONSTANT)]
     except (IndexError, KeyError, OverflowError, TypeError, ValueError, struct.error) as error:
         raise UnfitError("its graph is damaged.") from error
+    names = [*inputs, *(name for node in nodes for name in node.outputs), *(name for name, _ in constants)]
+    if len(set(names)) < len(names):
+        raise UnfitError("a name in its graph stands for two values.")
+    return Graph(inputs, outputs, {name: node for node in nodes for name in node.outputs}, dict(constants))
 
 
 def _node(message: memoryview) -> Node:
@@ -68,16 +72,18 @@ def _node(message: memoryview) -> Node:
         parts.setdefault(number, []).append(value)
     domain = "".join(f"{_text(name)}." for name in parts.get(_NODE_DOMAIN, ()) if name)
     inputs, outputs = (tuple(map(_text, parts.get(number, ()))) for number in (_NODE_INPUT, _NODE_OUTPUT))
-    kind = domain + _text(parts[_NODE_KIND][0])
-    return Node(kind, inputs, outputs, dict(map(_attribute, parts.get(_NODE_ATTRIBUTE, ()))))
+    (kind,) = parts[_NODE_KIND]
+    return Node(domain + _text(kind), inputs, outputs, dict(map(_attribute, parts.get(_NODE_ATTRIBUTE, ()))))
 
 
 def _attribute(message: memoryview) -> tuple[str, float]:
     fields = dict(_fields(message))
     name = _text(fields[_ATTRIBUTE_NAME])
-    if _ATTRIBUTE_FLOAT in fields:
-        return name, struct.unpack("<f", fields[_ATTRIBUTE_FLOAT])[0]
-    return name, _signed(fields[_ATTRIBUTE_INTEGER])
+    if fields[_ATTRIBUTE_TYPE] == _FLOAT:
+        return name, struct.unpack("<f", fields.get(_ATTRIBUTE_FLOAT, bytes(4)))[0]
+    if fields[_ATTRIBUTE_TYPE] == _INTEGER:
+        return name, _signed(fields.get(_ATTRIBUTE_INTEGER, 0))
+    raise ValueError(f"{name} is not a number")
 
 
 def _constant(message: memoryview) -> tuple[str, npt.NDArray[Any]]:
@@ -92,7 +98,10 @@ def _constant(message: memoryview) -> tuple[str, npt.NDArray[Any]]:
 
 
 def _one(message: memoryview, wanted: int) -> memoryview:
-    return next(_all(message, wanted), memoryview(b""))
+    found = list(_all(message, wanted))
+    if len(found) > 1:
+        raise ValueError(f"field {wanted} is there twice")
+    return found[0] if found else memoryview(b"")
 
 
 def _all(message: memoryview, wanted: int) -> Iterator[memoryview]:
@@ -109,6 +118,8 @@ def _fields(message: memoryview) -> Iterator[tuple[int, Any]]:
     while place < len(message):
         key, place = _varint(message, place)
         kind = key & 7
+        if key < 8:  # as in a file of zeros, which would take minutes to read
+            raise ValueError("no field has the number 0")
         if kind == _VARINT:
             value, place = _varint(message, place)
             yield key >> 3, value

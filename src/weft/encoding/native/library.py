@@ -6,6 +6,7 @@ import ctypes
 import os
 from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_float, c_int32, c_size_t, c_void_p
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from weakref import finalize
@@ -134,9 +135,17 @@ class NativeModel:
         finalize(self, library.weft_free, self._encoder).atexit = False  # the end of the process frees it sooner
         self._spare: list[Array] = []  # scratch memory that no thread is using
         self.vocabulary, self.width = len(given.embedding.words), given.width
+        self.positions = len(given.embedding.positions)
 
     def run(self, rows: RowSpans, ids: Array, tokenizer: Tokenizer, states: Array) -> float:
-        """Write the states of rows of subwords to their places in `states`; the sum of all states' squares."""
+        """Write the states of rows of subwords to their places in `states`; the sum of all states' squares.
+
+        The C code believes what it is told: that ids are of the vocabulary has to be known before.
+        """
+        longest = self.positions - len(tokenizer.prefix) - len(tokenizer.suffix)
+        ordered: tuple[Any, ...] = (0, rows.start, rows.keep_start, rows.keep_end, rows.end, len(ids))
+        if not all(np.all(low <= high) for low, high in pairwise(ordered)) or (rows.end - rows.start > longest).any():
+            raise IndexError("rows that the chunk or the model does not have")
         given = (rows.start, rows.end, rows.keep_start, rows.keep_end, ids, tokenizer.prefix, tokenizer.suffix)
         arrays = [np.ascontiguousarray(part, dtype=np.int64) for part in given]
         special = len(tokenizer.prefix), len(tokenizer.suffix)

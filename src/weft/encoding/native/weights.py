@@ -19,18 +19,22 @@ FloatVector = npt.NDArray[np.float32]
 # Twice two products of a weight and an eight-bit number have to fit into 16 bits.
 _LARGEST_WEIGHT = 64
 _LARGEST_WIDTH = 1 << 15
+_MOST_LAYERS = 256
+# Numbers of sound models are far below. Sums of larger ones may be infinite, or differ from those of onnxruntime.
+_LARGEST = 1e4
+_SMALLEST_SCALE = 1e-20
 _OTHER = "its graph is of another kind."
 _MICROSOFT = "com.microsoft."
 # How `weft.models.quantise` restores rows of packed words.
-_WORDS = {
-    "words.taken": ("Gather", ("words.rows", "input_ids")),
-    "words.bytes": ("Cast", ("words.taken",)),
-    "words.shares": ("Gather", ("words.levels", "words.bytes")),
-    "words.by_block": ("Reshape", ("words.shares", "words.blocks")),
-    "words.half": ("Gather", ("words.scales", "input_ids")),
-    "words.float": ("Cast", ("words.half",)),
-    "words.scale": ("Unsqueeze", ("words.float", "words.last")),
-    "words.scaled": ("Mul", ("words.by_block", "words.scale")),
+_WORDS: dict[str, tuple[str, tuple[str, ...], dict[str, float]]] = {
+    "words.taken": ("Gather", ("words.rows", "input_ids"), {"axis": 0}),
+    "words.bytes": ("Cast", ("words.taken",), {"to": 6}),
+    "words.shares": ("Gather", ("words.levels", "words.bytes"), {"axis": 0}),
+    "words.by_block": ("Reshape", ("words.shares", "words.blocks"), {}),
+    "words.half": ("Gather", ("words.scales", "input_ids"), {"axis": 0}),
+    "words.float": ("Cast", ("words.half",), {"to": 1}),
+    "words.scale": ("Unsqueeze", ("words.float", "words.last"), {}),
+    "words.scaled": ("Mul", ("words.by_block", "words.scale"), {}),
 }
 
 
@@ -101,7 +105,7 @@ def read_weights(graph: Graph) -> Weights:
     """
     try:
         return _Reader(graph).weights()
-    except (IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+    except (ArithmeticError, IndexError, KeyError, TypeError, ValueError) as error:
         raise UnfitError(_OTHER) from error
 
 
@@ -123,7 +127,7 @@ class _Reader:
         while self._is_layer(value):
             layer, value = self._layer(value)
             layers.insert(0, layer)
-            _demand(len(layers) <= len(self._graph.makers))  # it does not go in circles
+            _demand(len(layers) <= _MOST_LAYERS)  # it does not go in circles
         _demand(layers)
         (width, wide), heads = layers[0].widening.weights.shape, layers[0].heads
         if self._graph.makers[value].kind == f"{_MICROSOFT}MatMulIntegerToFloat":
@@ -159,23 +163,29 @@ class _Reader:
         _demand(widened == between and looked_at == before)
         return Layer(attention, mixing, mixed, widening, narrowing, narrowed, heads), before
 
-    def _made(self, value: str, kind: str, inputs: int) -> Node:
+    def _made(self, value: str, kind: str, inputs: int, **numbers: object) -> Node:
+        """The node that makes a value, if it is of this kind; `...` stands for any number."""
         node = self._graph.makers[value]
         _demand(node.kind == kind and len(node.inputs) == inputs and len(node.outputs) == 1)
+        _demand(all(numbers.get(name) in (number, ...) for name, number in node.numbers.items()))
         return node
 
     def _constant(self, name: str, kind: type[np.generic], dimensions: int) -> Any:
         value = self._graph.constants[name]
         _demand(value.dtype == kind and value.ndim == dimensions)
+        if kind == np.float32:
+            _demand(np.abs(value).max(initial=0) <= _LARGEST)
+        elif kind == np.float16:
+            _demand(np.isfinite(value).all())
         return value
 
     def _norm(self, value: str) -> tuple[Norm, tuple[str, ...]]:
         """A norm, and the two values that are added before it."""
-        node = self._made(value, "LayerNormalization", 3)
-        _demand(node.numbers.get("axis", -1) == -1 and node.numbers.get("stash_type", 1) == 1)
+        node = self._made(value, "LayerNormalization", 3, axis=-1, stash_type=1, epsilon=...)
         weight, bias = (self._constant(name, np.float32, 1) for name in node.inputs[1:])
-        _demand(len(weight) == len(bias))
-        return Norm(weight, bias, node.numbers.get("epsilon", 1e-5)), self._made(node.inputs[0], "Sum", 2).inputs
+        epsilon = node.numbers.get("epsilon", 1e-5)
+        _demand(len(weight) == len(bias) and 0 < epsilon <= _LARGEST)
+        return Norm(weight, bias, epsilon), self._made(node.inputs[0], "Sum", 2).inputs
 
     def _product(self, value: str) -> tuple[Product, str]:
         """A product, and the value whose eight bits are multiplied."""
@@ -185,12 +195,13 @@ class _Reader:
         return self._multiplied(octets, weights, scales, bias, scale, zero)
 
     def _attention(self, value: str) -> tuple[Product, int, str]:
-        node = self._made(value, f"{_MICROSOFT}QAttention", 7)
+        node = self._made(value, f"{_MICROSOFT}QAttention", 7, num_heads=...)
         octets, weights, bias, scale, scales, mask, zero = node.inputs
-        _demand(node.numbers.keys() == {"num_heads"} and node.numbers["num_heads"] > 0)
-        _demand(self._made(mask, "Cast", 1).inputs == ("attention_mask",))
+        heads = node.numbers["num_heads"]
+        _demand(isinstance(heads, int) and heads > 0)
+        _demand(self._made(mask, "Cast", 1, to=6).inputs == ("attention_mask",))
         product, before = self._multiplied(octets, weights, scales, bias, scale, zero)
-        return product, int(node.numbers["num_heads"]), before
+        return product, int(heads), before
 
     def _multiplied(
         self, octets: str, weights: str, scales: str, bias: str, scale: str, zero: str
@@ -205,15 +216,15 @@ class _Reader:
             int(self._constant(zero, np.uint8, 0)),
         )
         outputs = product.weights.shape[1]
-        _demand(len(product.scales) == len(product.bias) == outputs and product.scale > 0)
+        _demand(len(product.scales) == len(product.bias) == outputs and product.scale >= _SMALLEST_SCALE)
         _demand(product.weights.min() >= -_LARGEST_WEIGHT and product.weights.max() <= _LARGEST_WEIGHT)
         return product, value
 
     def _embedding(self, value: str) -> Embedding:
         norm, (some, positions) = self._norm(value)
         words, types = self._made(some, "Add", 2).inputs
-        for name, (kind, inputs) in _WORDS.items():
-            _demand(self._made(name, kind, len(inputs)).inputs == inputs)
+        for name, (kind, inputs, numbers) in _WORDS.items():
+            _demand(self._made(name, kind, len(inputs), **numbers).inputs == inputs)
         _demand(self._made(words, "Reshape", 2).inputs == ("words.scaled", "words.width"))
         embedding = Embedding(
             self._constant("words.rows", np.uint8, 2),
@@ -228,10 +239,11 @@ class _Reader:
         width = len(norm.weight)
         _demand((n_levels, per_byte) in ((256, 1), (256, 2)) and n_bytes * per_byte == width and n_scales == vocabulary)
         _demand(width % blocks == 0 and embedding.types.shape == (2, width) and embedding.positions.shape[1] == width)
-        _demand(self._constant("words.blocks", np.int64, 1).tolist() == [0, 0, blocks, -1])
+        for name, shape in (("blocks", [0, 0, blocks, -1]), ("last", [-1]), ("width", [0, 0, width])):
+            _demand(self._constant(f"words.{name}", np.int64, 1).tolist() == shape)
         return embedding
 
     def _looked_up(self, value: str, by: str) -> Any:
-        table, numbers = self._made(value, "Gather", 2).inputs
-        _demand(numbers == by and self._graph.makers[value].numbers.get("axis", 0) == 0)
+        table, numbers = self._made(value, "Gather", 2, axis=0).inputs
+        _demand(numbers == by)
         return self._constant(table, np.float32, 2)
