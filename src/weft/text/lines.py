@@ -64,7 +64,8 @@ def rereadable(path: FilePath) -> Iterator[FilePath]:
     if isfile(path):
         yield path
         return
-    with NamedTemporaryFile(prefix="weft-") as copy:
+    # Who shows the name of the copy says at least what it is a copy of.
+    with NamedTemporaryFile(prefix="weft-", suffix="-stdin" if fspath(path) == STDIN else "") as copy:
         try:
             with open_bytes(path) as stream:
                 copyfileobj(stream, copy)
