@@ -75,6 +75,13 @@ def test_utf16_becomes_utf8_that_is_otherwise_the_same(weft, tmp_path):
     assert keep_all(weft, tmp_path, "t.txt") == "\ufefffür\tfor\r\nmit\twith\r\n".encode()
 
 
+def test_unicode_text_of_a_spreadsheet_loses_its_quotes_with_its_encoding(weft, tmp_path):
+    table = '"a ""b"""\tx\r\n"c\nd"\ty\r\ne\tz'
+    (tmp_path / "t.txt").write_text(table, encoding="utf-16", newline="")
+    (tmp_path / "links").write_text("\n" * 3)
+    assert keep_all(weft, tmp_path, "t.txt") == b'\xef\xbb\xbfa "b"\tx\r\nc d\ty\r\ne\tz'
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_units_become_records(weft, tmp_path, encoding):
     unit = '<tu><tuv xml:lang="de"><seg>a</seg></tuv>\n<tuv xml:lang="en"><seg>x</seg></tuv></tu>\n'
