@@ -210,6 +210,7 @@ class TableParser:
         self._separator = "" if csv else "\t"
         self._csv = csv
         self._at_first_row = True
+        self.first_row: Sequence[str] = ()
 
     def __call__(self, text: str) -> TextPair:
         """The sentences of one row; a ValueError says what is wrong."""
@@ -225,6 +226,7 @@ class TableParser:
             raise ValueError("expected a tab between source and target, found none.")
         cells = self._cells(text)
         is_first, self._at_first_row = self._at_first_row, False
+        self.first_row = cells if is_first else self.first_row
         if self._fields.source is not None and not self._columns:
             self._columns = self._headings(cells)
             return HEADING

@@ -324,6 +324,9 @@ def test_ids_below_a_line_of_headings_are_noticed_in_csv(write, caplog):
     headings, numbers = (record.getMessage() for record in caplog.records)
     assert "t.csv:1: this looks like a line of column names (id, source)" in headings
     assert "looks like ids (1, 2, 3, ...)" in numbers
+    advice = "choose two columns by their names in the first line (id, source, target), with `source_field` and"
+    assert advice in numbers
+    assert "`columns`" not in numbers
 
 
 def test_a_json_array_is_answered_with_how_to_cut_it(write):
