@@ -26,7 +26,9 @@ def test_lines_are_kept_as_they_are(weft, files):
 
 def test_a_report_named_csv_is_csv(weft, files):
     weft("filter", "pairs", "--links", "links", "--min-score", 0.6, "--report", "scores.csv", cwd=files)
-    assert (files / "scores.csv").read_text() == "1.000000,kept\n0.000000,bad\n0.500000,dropped\n0.500000,dropped\n"
+    assert (files / "scores.csv").read_text() == (
+        "score,verdict\n1.000000,kept\n0.000000,bad\n0.500000,dropped\n0.500000,dropped\n"
+    )
 
 
 @pytest.mark.parametrize("way", ["file", "stdin", "gz"])
