@@ -324,6 +324,11 @@ def test_fields_and_columns_have_any_names_and_the_others_are_kept(weft):
     assert "give both --source-field and --target-field, or neither" in done.stderr
 
 
+def test_a_table_of_nothing_but_names_of_columns_has_no_pairs(weft):
+    done = weft("align", "--source-field", "a", "--target-field", "b", "--input-format", "csv", stdin="a,b\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "\n", "weft: the input contains no sentence pairs.\n")
+
+
 def test_unicode_text_of_a_spreadsheet_is_read(weft, tmp_path):
     table = "No\tGerman\tEnglish\r\n7\tein Mädchen\ta girl\r\n8\tgut\tgood\r\n"
     (tmp_path / "table.txt").write_bytes(table.encode("utf-16"))
@@ -352,7 +357,7 @@ def test_the_names_of_columns_are_no_line_that_could_be_read(weft, tmp_path, eng
     assert done.stderr.endswith("weft: 2 of 3 lines could not be aligned.\n")
     (tmp_path / "t.csv").write_text("German;English\n")
     done = weft("align", "t.csv", *options, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "weft: the input contains no sentence pairs.\n")
 
 
 @pytest.mark.parametrize("engine", [(), ("--shards", "2")])
@@ -394,7 +399,7 @@ def test_csv_on_stdin_needs_the_name_of_its_format(weft):
 def test_an_empty_file_is_told_from_one_that_was_aligned(weft):
     done = weft("align", stdin="")
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == "weft: the input is empty; there is nothing to align.\n"
+    assert done.stderr == "weft: the input is empty.\n"
 
 
 def test_text_that_is_not_split_into_words_is_noticed(weft):

@@ -26,7 +26,9 @@ def test_lines_are_kept_as_they_are(weft, files):
 
 def test_a_report_named_csv_is_csv(weft, files):
     weft("filter", "pairs", "--links", "links", "--min-score", 0.6, "--report", "scores.csv", cwd=files)
-    assert (files / "scores.csv").read_text() == "1.000000,kept\n0.000000,bad\n0.500000,dropped\n0.500000,dropped\n"
+    assert (files / "scores.csv").read_text() == (
+        "score,verdict\n1.000000,kept\n0.000000,bad\n0.500000,dropped\n0.500000,dropped\n"
+    )
 
 
 @pytest.mark.parametrize("way", ["file", "stdin", "gz"])
@@ -73,6 +75,13 @@ def test_utf16_becomes_utf8_that_is_otherwise_the_same(weft, tmp_path):
     (tmp_path / "t.txt").write_text("für\tfor\r\nmit\twith\r\n", encoding="utf-16", newline="")
     (tmp_path / "links").write_text("\n\n")
     assert keep_all(weft, tmp_path, "t.txt") == "\ufefffür\tfor\r\nmit\twith\r\n".encode()
+
+
+def test_unicode_text_of_a_spreadsheet_loses_its_quotes_with_its_encoding(weft, tmp_path):
+    table = '"a ""b"""\tx\r\n"c\nd"\ty\r\ne\tz'
+    (tmp_path / "t.txt").write_text(table, encoding="utf-16", newline="")
+    (tmp_path / "links").write_text("\n" * 3)
+    assert keep_all(weft, tmp_path, "t.txt") == b'\xef\xbb\xbfa "b"\tx\r\nc d\ty\r\ne\tz'
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])

@@ -186,3 +186,34 @@ def test_a_pattern_that_the_shell_left_alone_is_answered_with_what_takes_pattern
 
 def test_a_file_that_is_missing_is_not_taken_for_a_sentence(weft):
     assert weft("align", "my pairs.txt").stderr == "weft: my pairs.txt: No such file or directory.\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("align",),
+        ("lexicon", "-", "--links", "none"),
+        ("phrases", "-", "--links", "none"),
+        ("filter", "--links", "none", "--keep", 1),
+        ("convert", "-"),
+        ("convert", "-", "--to", "tsv"),
+        ("convert", "-", "--remap", "spaces"),
+        ("symmetrize", "-", "none"),
+        ("project", "-", "--from", "jsonl", "--links", "none"),
+        ("project", "-", "none", "--from", "conll", "--links", "none"),
+    ],
+)
+def test_an_empty_input_is_remarked(weft, tmp_path, command):
+    (tmp_path / "none").write_text("")
+    done = weft(*command, stdin="", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.splitlines()[0] == "weft: the input is empty."
+
+
+@pytest.mark.parametrize(
+    "command", [("lexicon",), ("phrases",), ("filter", "--keep", 1), ("convert", "-", "--to", "tsv")]
+)
+def test_names_of_columns_alone_are_no_pairs(weft, command):
+    options = ("--source-field", "a", "--target-field", "b")
+    done = weft(*command, *options, stdin="a\tb\n")
+    assert (done.returncode, done.stderr.splitlines()[0]) == (0, "weft: the input contains no sentence pairs.")

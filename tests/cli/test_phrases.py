@@ -39,7 +39,7 @@ def test_words_that_do_not_fit_are_named(weft, files):
 def test_nothing_in_nothing_out(weft, files):
     (files / "none").write_text("")
     done = weft("phrases", "none", "--links", "none", cwd=files)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "weft: the input is empty.\n")
 
 
 def test_an_aligner(weft, files):

@@ -57,6 +57,21 @@ def test_a_configuration_file(weft, toy, tmp_path):
     assert (saved["seed"], saved["max_steps"], saved["layer"]) == (7, 2, 1)
 
 
+def test_text_may_come_from_stdin(weft, toy, tmp_path):
+    text = (toy / "train.txt").read_text()
+    options = ("--model", "base", "--layer", 1, "--objectives", "mlm", "--max-steps", 1, "-o", tmp_path / "model")
+    done = weft("train", "-", *options, stdin=text, cwd=toy)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "model" / "config.json").is_file()
+    done = weft("train", "-", *options, "--overwrite", stdin="no pair\n", cwd=toy)
+    assert done.returncode == 1
+    assert "-stdin: expected sentence pairs in a format that weft reads, found none." in done.stderr
+    done = weft("train", "-", *options, "--resume", stdin=text, cwd=toy)
+    assert (done.returncode, "text comes from stdin cannot be resumed" in done.stderr) == (2, True)
+    done = weft("train", "-", "-", *options, stdin=text, cwd=toy)
+    assert (done.returncode, "only one input can be stdin" in done.stderr) == (2, True)
+
+
 def test_an_annotation_project_is_gold(weft, toy, tmp_path):
     lines = (toy / "train.txt").read_text().splitlines()[:40]
     (tmp_path / "pairs.txt").write_text("".join(f"{line}\n" for line in lines))

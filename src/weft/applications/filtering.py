@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from array import array
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from math import sqrt
@@ -11,7 +12,7 @@ from tempfile import TemporaryFile
 
 from weft.errors import SettingError
 from weft.text.lines import FilePath, read_whole_lines
-from weft.text.rows import UnitRow, read_rows
+from weft.text.rows import TableRow, UnitRow, read_rows
 from weft.types import Alignment, SentencePair
 
 BAD = -1.0
@@ -55,7 +56,8 @@ def _linked_score(pair: SentencePair, alignment: Alignment) -> float:
 def rows_as_they_came(path: FilePath) -> Iterator[bytes]:
     """The rows that `read_rows` finds, with their line ends, and with a byte order mark before the first.
 
-    Units of TMX and XLIFF files have no lines of their own; they are JSON records, a line each.
+    Units of TMX and XLIFF files have no lines of their own; they are JSON records, a line each. Rows of a table in
+    UTF-16 are without their quotes, which nobody would take for such in UTF-8.
     """
     rows, lines = read_rows(path), read_whole_lines(path)
     first, line = next(rows, None), next(lines, None)
@@ -67,7 +69,15 @@ def rows_as_they_came(path: FilePath) -> Iterator[bytes]:
         return
     lines = chain([line], lines)
     for row in rows:
-        yield b"".join(islice(lines, row.count(b"\n") + 1))
+        count = row.lines if isinstance(row, TableRow) else row.count(b"\n") + 1
+        came = b"".join(islice(lines, count))
+        yield _without_quotes(came, row) if isinstance(row, TableRow) else came
+
+
+def _without_quotes(came: bytes, row: TableRow) -> bytes:
+    """A row with the mark before it and the line end after it that it came with."""
+    mark = BOM_UTF8 if came.startswith(BOM_UTF8) else b""
+    return mark + row + came[len(came.rstrip(b"\r\n")) :]
 
 
 def keep_above(scores: Iterable[float], threshold: float) -> Iterator[tuple[float, bool]]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from weft.cli.badlines import BadLines, MissingTerms
+from weft.cli.badlines import NO_PAIRS, BadLines, MissingTerms
 from weft.cli.linked import doubt_subtitles, refuse_two_tables
 from weft.cli.options import (
     LINKS,
@@ -40,7 +40,7 @@ from weft.cli.options import (
     ThresholdOption,
     WorkersOption,
 )
-from weft.cli.output import on_screen, only_one_stdin, say, write_stdout
+from weft.cli.output import EMPTY, on_screen, only_one_stdin, say, write_stdout
 from weft.cli.progress import counting
 from weft.corpus.align import align_files
 from weft.corpus.documents import read_text, write_aligned_documents
@@ -216,7 +216,9 @@ def align(
     if done.long_sentences:
         say(_too_long(done.long_sentences))
     if not done.lines:
-        say("the input is empty; there is nothing to align.")
+        say(EMPTY)
+    elif done.lines == done.headings:
+        say(NO_PAIRS)
     which = "the line" if done.lines == 1 else f"{bad_lines.count:,} of {done.lines:,} lines"
     sentence = f"{which} could not be aligned."
     if target is None and bad_lines.count == done.lines > 0 and bad_lines.without_format:

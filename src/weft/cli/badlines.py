@@ -7,13 +7,17 @@ from typing import TypeVar
 
 import typer
 
-from weft.cli.output import say
+from weft.cli.output import EMPTY, noting_none, say
 from weft.errors import FormatError, WeftError, number_of
-from weft.text.pairs import NO_FORMAT
+from weft.text.pairs import NO_FORMAT, NOTHING
+from weft.types import SentencePair
 
 T = TypeVar("T")
 
 _MOST_NAMED = 10
+
+NO_PAIRS = "the input contains no sentence pairs."
+"""What to say of a file whose lines are in order and hold no pair, as one with the names of columns alone."""
 
 
 class BadLines:
@@ -36,20 +40,23 @@ class BadLines:
         if self.count <= _MOST_NAMED:
             say(f"{error} {self._consequence}")
 
-    def watching(self, pairs: Iterator[T], name: str) -> Iterator[T]:
-        """The pairs as they come; an error at their end if every line of the file was bad."""
-        lines = 0
+    def watching(self, pairs: Iterator[SentencePair], name: str) -> Iterator[SentencePair]:
+        """The pairs as they come; an error at their end if every line of the file was bad, a word if there was none."""
+        lines = found = 0
         for pair in pairs:
             lines += 1
+            found += pair != NOTHING
             yield pair
         if lines and self.count >= lines:
             self._say_how_many_were_named()
             which = f"none of the {lines:,} lines in {name}" if lines > 1 else f"the only line in {name}"
             raise WeftError(f"{which} is {'a' if lines > 1 else 'not a'} sentence pair.")
+        if not found:
+            say(NO_PAIRS if lines else EMPTY)
 
     def counted(self, items: Iterator[T]) -> Iterator[T]:
         """The items as they come; `lines` says how many there were."""
-        for item in items:
+        for item in noting_none(items):
             self.lines += 1
             yield item
 

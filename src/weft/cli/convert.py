@@ -12,7 +12,7 @@ from weft.applications.remapping import Remap, remapped, sentencepieces
 from weft.applications.spans import split_at_blanks
 from weft.cli.badlines import BadLines
 from weft.cli.options import LINKS, ColumnsOption, SourceFieldOption, TargetFieldOption
-from weft.cli.output import say, speak_of, write_lines
+from weft.cli.output import noting_none, say, speak_of, write_lines
 from weft.errors import FormatError, SettingError
 from weft.text.cells import RowWriter, row_writer
 from weft.text.fields import PairFields
@@ -141,7 +141,7 @@ def _convert_links(
     from_format, to_format = formats
     found, rows = recognised_links(input, format=LinkFormat(from_format), base=bases[0] or 0)
     seen = _Seen()
-    alignments = seen.watched(Alignment.of(row.links, row.score) for row in rows)
+    alignments = seen.watched(Alignment.of(row.links, row.score) for row in noting_none(rows))
     if swap:
         alignments = (alignment.swapped() for alignment in alignments)
     try:
@@ -186,7 +186,7 @@ def _remapped(
         raise SettingError("--remap needs --to pharaoh or --to tsv.")
     cut = [split_at_blanks if model is None else sentencepieces(model) for model in models]
     with rereadable(path) as copy:
-        for row in remapped(copy, (cut[0], cut[1])):
+        for row in noting_none(remapped(copy, (cut[0], cut[1]))):
             links = " ".join(f"{link.source}-{link.target}" for link in row.alignment.links)
             yield as_row((row.source, row.target, links)) if to_format is Format.TSV else f"{links}\n"
 

@@ -23,7 +23,7 @@ from weft.cli.options import OUTPUT, OutputOption, StrictOption
 from weft.cli.output import on_screen, open_output, say
 from weft.cli.progress import counted
 from weft.errors import SettingError, number_of
-from weft.text.cells import RowWriter, row_writer
+from weft.text.cells import RowWriter, csv_row, row_writer
 from weft.text.lines import FilePath, display_name, read_together, read_whole_lines
 from weft.text.pairs import NOTHING
 from weft.text.unit_files import kind_by_content, kind_by_name, without_units
@@ -115,9 +115,8 @@ def filter_pairs(
         verdicts = keep_above(shown, min_score) if min_score is not None else keep_share(shown, keep or 0.0)
         names = [path for path in (output, target_output) if path is not None]
         writers = [stack.enter_context(open_output(path)) for path in names]
-        tally = _Tally(
-            headings, stack.enter_context(open_output(report)) if report else None, row_writer(report or "-")
-        )
+        note = stack.enter_context(open_output(report)) if report is not None else None
+        tally = _Tally(headings, note, row_writer(report or "-"))
         if document is not None:
             for piece in without_units(given.sentences, (keep for _, keep in map(tally.add, verdicts))):
                 writers[0](piece)
@@ -185,6 +184,8 @@ class _Tally:
         self.kept = self.total = 0
         self._number = 0
         self._headings, self._note, self._row = headings, note, row
+        if note is not None and row is csv_row:  # a table with tabs has no names of columns
+            note(row(("score", "verdict")).encode())
 
     def add(self, rated: tuple[float, bool]) -> tuple[float, bool]:
         """Take note of the score of the next row and of whether it is kept."""

@@ -8,12 +8,17 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TypeVar
 
 import typer
 
 from weft.errors import SettingError, WeftError
 from weft.text.files import Write, writing
 
+EMPTY = "the input is empty."
+"""What to say of a file without a line."""
+
+T = TypeVar("T")
 _PARAMETER = re.compile(r"`(\w+)`")
 _options: dict[str, str] = {}
 
@@ -26,6 +31,16 @@ def say(message: str) -> None:
         with contextlib.suppress(OSError):
             # What is still buffered goes nowhere; otherwise Python tries again at exit, and ends with code 120.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
+def noting_none(items: Iterable[T]) -> Iterator[T]:
+    """The items as they come; a word to the user if there are none."""
+    none = True
+    for item in items:
+        none = False
+        yield item
+    if none:
+        say(EMPTY)
 
 
 def speak_of(options: Mapping[str, str]) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from weft.cli.options import LINKS, OUTPUT, OutputOption
-from weft.cli.output import only_one_stdin, write_lines
+from weft.cli.output import noting_none, only_one_stdin, write_lines
 from weft.extraction.symmetrize import Symmetrization, symmetrize_alignments
 from weft.text.lines import display_name, read_together
 from weft.text.links import LinkFormat, format_links, read_links
@@ -48,7 +48,7 @@ def symmetrize(
     """
     only_one_stdin(forward, backward)
     lines = LinkFormat.PHARAOH_SCORES if scores else LinkFormat.PHARAOH
-    write_lines(output, format_links(_combined(forward, backward, method, reversed_backward), lines))
+    write_lines(output, format_links(noting_none(_combined(forward, backward, method, reversed_backward)), lines))
 
 
 def _combined(forward: str, backward: str, method: Symmetrization, turn: bool) -> Iterator[Alignment]:

@@ -8,14 +8,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from os import fspath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from weft.cli.groups import TextOptions, expanded
 from weft.cli.options import MODEL, OUTPUT
-from weft.cli.output import say
+from weft.cli.output import only_one_stdin, say
 from weft.errors import MissingExtraError, SettingError
+from weft.text.lines import STDIN, rereadable
 
 if TYPE_CHECKING:
     from weft.training.checkpoints import Progress
@@ -30,7 +32,7 @@ _NEW_PIECES = 3000
 def train(
     corpora: Annotated[
         list[str] | None,
-        typer.Argument(metavar="CORPUS", help="Sentence pairs in any format, or annotation projects."),
+        typer.Argument(metavar="CORPUS", help="Sentence pairs in any format, or annotation projects; - is stdin."),
     ] = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="DIR", help="Folder for the model.", rich_help_panel=OUTPUT)
@@ -170,25 +172,30 @@ def train(
 
     Example: weft train de-en.txt --model weft-mini --output my-model --dev dev/de-en
     """
-    given = {
-        "output": output,
-        "model": model,
-        "objectives": objectives.split(",") if objectives else None,
-        "corpora": _corpora(corpora or [], links or [], text) or None,
-        "teacher": teacher,
-        "extend_vocabulary": _NEW_PIECES if extend_vocabulary else None,
-        "dev": dev or None,
-        "exclude": exclude or None,
-        "layer": layer,
-        "epochs": epochs,
-        "max_steps": max_steps,
-        "minutes": minutes,
-        "batch_size": batch_size,
-        "learning_rate": learning_rate,
-        "beta": beta,
-        "precision": precision,
-        "seed": seed,
-    }
+    with _without_stdin(corpora or [], links or [], resume=resume) as files:
+        given = {
+            "output": output,
+            "model": model,
+            "objectives": objectives.split(",") if objectives else None,
+            "corpora": _corpora(*files, text) or None,
+            "teacher": teacher,
+            "extend_vocabulary": _NEW_PIECES if extend_vocabulary else None,
+            "dev": dev or None,
+            "exclude": exclude or None,
+            "layer": layer,
+            "epochs": epochs,
+            "max_steps": max_steps,
+            "minutes": minutes,
+            "batch_size": batch_size,
+            "learning_rate": learning_rate,
+            "beta": beta,
+            "precision": precision,
+            "seed": seed,
+        }
+        _run(config, given, resume=resume, overwrite=overwrite)
+
+
+def _run(config: str | None, given: dict[str, Any], *, resume: bool, overwrite: bool) -> None:
     try:
         settings = _settings(config, given)
         from weft.training.files import check_files
@@ -214,6 +221,20 @@ def _say_result(progress: Progress, by_dev: bool) -> None:
         say(f"{judge}: {before} before, {last} after. Training did not help, so the starting weights were kept.")
     else:
         say(f"{judge}: {before} before, {best} after (step {progress.best_step:,}).")
+
+
+@contextmanager
+def _without_stdin(paths: list[str], links: list[str], *, resume: bool) -> Iterator[tuple[list[str], list[str]]]:
+    """The paths, with a copy on disk in place of stdin: training reads its text several times."""
+    if STDIN not in (*paths, *links):
+        yield paths, links
+        return
+    only_one_stdin(*paths, *links)
+    if resume:
+        raise SettingError("a run whose text comes from stdin cannot be resumed; save the text in a file.")
+    with rereadable(STDIN) as copy:
+        found = {STDIN: fspath(copy)}
+        yield [found.get(path, path) for path in paths], [found.get(path, path) for path in links]
 
 
 def _corpora(paths: list[str], links: list[str], text: TextOptions) -> list[dict[str, Any]]:

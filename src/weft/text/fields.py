@@ -19,6 +19,7 @@ Sides = tuple[str | Words, str | Words]
 _SIDES = ("source", "target")
 # Cells whose commas and semicolons do not separate anything.
 _QUOTED = re.compile(r'(?:(?<=[,;])|^)"(?:[^"]|"")*"(?=[,;]|$)')
+_NUMBER = re.compile(r"[0-9]{1,9}")
 # The first line of a CSV file may tell Excel what separates the cells.
 _SEPARATOR = re.compile(r'"?sep=([,;|\t])"?\s*', re.IGNORECASE)
 
@@ -168,7 +169,7 @@ def sentence_field(record: dict[str, Any], name: str) -> Any:
         found = shorten(", ".join(record))
         raise ValueError(
             f'expected "{name}", found the fields {found}. Choose two with `source_field` and `target_field`; a field '
-            "inside another is written outer.inner."
+            "inside another is written outer.inner, the first item of a list outer.0."
         ) from None
 
 
@@ -183,18 +184,26 @@ def _side(record: dict[str, Any], name: str) -> str | Words:
     )
 
 
-def nested_field(record: dict[str, Any], name: str) -> Any:
+def nested_field(record: dict[str, Any] | list[Any], name: str) -> Any:
     """The value of a field; `text.de` is the field `de` of the object `text`, unless a field has that very name.
+
+    A number is the place of an item in a list: `texts.0.de` is the field `de` of the first of `texts`.
 
     Raises:
         KeyError: there is no such field.
     """
-    if name in record:
+    if isinstance(record, dict) and name in record:
         return record[name]
     outer, dot, inner = name.partition(".")
-    if not dot or not isinstance(record.get(outer), dict):
+    if isinstance(record, list):
+        found = record[int(outer)] if _NUMBER.fullmatch(outer) and int(outer) < len(record) else None
+        if not dot and found is not None:
+            return found
+    else:
+        found = record.get(outer) if dot else None
+    if not isinstance(found, dict | list):
         raise KeyError(name)
-    return nested_field(record[outer], inner)
+    return nested_field(found, inner)
 
 
 class TableParser:
@@ -210,6 +219,7 @@ class TableParser:
         self._separator = "" if csv else "\t"
         self._csv = csv
         self._at_first_row = True
+        self.first_row: Sequence[str] = ()
 
     def __call__(self, text: str) -> TextPair:
         """The sentences of one row; a ValueError says what is wrong."""
@@ -225,6 +235,7 @@ class TableParser:
             raise ValueError("expected a tab between source and target, found none.")
         cells = self._cells(text)
         is_first, self._at_first_row = self._at_first_row, False
+        self.first_row = cells if is_first else self.first_row
         if self._fields.source is not None and not self._columns:
             self._columns = self._headings(cells)
             return HEADING

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from errno import EACCES, EISDIR, ENOENT
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from os import R_OK, PathLike, access, fspath, stat, strerror
 from os.path import isdir, isfile
 from shutil import copyfileobj
@@ -58,13 +58,18 @@ class NamedCopy(PathLike[str]):
         return self._copy
 
 
+class FromUtf16(bytes):
+    """The first line of a file in UTF-16, rewritten in UTF-8 like all others."""
+
+
 @contextmanager
 def rereadable(path: FilePath) -> Iterator[FilePath]:
     """The path itself if it is a regular file; a temporary copy of it if it is stdin or a pipe."""
     if isfile(path):
         yield path
         return
-    with NamedTemporaryFile(prefix="weft-") as copy:
+    # Who shows the name of the copy says at least what it is a copy of.
+    with NamedTemporaryFile(prefix="weft-", suffix="-stdin" if fspath(path) == STDIN else "") as copy:
         try:
             with open_bytes(path) as stream:
                 copyfileobj(stream, copy)
@@ -129,10 +134,16 @@ def _lines(path: FilePath, *, whole: bool = False) -> Iterator[bytes]:
                 if number == 1 and line.startswith(_BOM):
                     if line == _BOM:
                         return  # a file of nothing else has no lines
-                    line = line if whole else line.removeprefix(_BOM)
+                    kind = type(line)
+                    line = line if whole else kind(line.removeprefix(_BOM))
                 elif number == 1 and (message := why_not_text(line)):
                     raise FormatError(display_name(path), None, message)
-                yield line if whole else line.removesuffix(b"\n").removesuffix(b"\r")
+                if whole:
+                    yield line
+                elif number == 1:
+                    yield type(line)(line.removesuffix(b"\n").removesuffix(b"\r"))
+                else:
+                    yield line.removesuffix(b"\n").removesuffix(b"\r")
     except Exception as error:
         _explain_damage(error, path, number + 1)
         raise
@@ -153,7 +164,8 @@ def _in_utf8(file: BinaryIO) -> Iterable[bytes]:
     # The byte order mark stays, as that of UTF-8.
     order = "utf-16-le" if start.startswith(codecs.BOM_UTF16_LE) else "utf-16-be"
     text = io.TextIOWrapper(file, encoding=order, errors="surrogatepass", newline="\n")
-    return (line.encode("utf-8", "surrogatepass") for line in text)
+    lines = (line.encode("utf-8", "surrogatepass") for line in text)
+    return chain(map(FromUtf16, islice(lines, 1)), lines)
 
 
 def is_utf16(data: bytes) -> bool:

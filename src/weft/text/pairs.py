@@ -226,7 +226,7 @@ def _read_one_file(
                 advice = _BY_ORDER if parser.fields.columns else _BY_NAME
                 warn_of_headings(path, pair.sides, "a sentence pair", advice, line=begins)
             if not watch.done and parser.reads_table and pair.sides:
-                watch.look(pair.sides[0])
+                watch.look(pair.sides[0], parser.first_row)
             yield pair
     watch.finish()
 
@@ -251,6 +251,11 @@ class PairParser:
     def reads_table(self) -> bool:
         """Whether lines are read as rows of TSV or CSV."""
         return self._format in _TABLES
+
+    @property
+    def first_row(self) -> Sequence[str]:
+        """The cells of the first row of a table; it may hold the names of the columns."""
+        return self._parse.first_row if isinstance(self._parse, TableParser) else ()
 
     def parse(self, text: str) -> TextPair:
         """Parse one line; every way it can fail is a ValueError."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from os import fspath
 from typing import cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from weft.errors import FormatError
-from weft.text.lines import FilePath, NamedCopy, display_name, read_lines
+from weft.text.lines import FilePath, FromUtf16, NamedCopy, display_name, read_lines
 from weft.text.translations import TRANSLATION
 
 _CSV_NAME = re.compile(r"\.csv(\.(gz|xz|zst))?$", re.IGNORECASE)
@@ -32,6 +32,9 @@ _TERM_ROOTS = ("martif", "tbx")
 # A quoted cell that ends, and one that does not; a quotation mark elsewhere (5" screen) is a plain character.
 _CLOSED = re.compile(rb'(^|[,;\t])"(?:[^"]|"")*"(?=[,;\t]|$)')
 _OPEN = re.compile(rb'(?:^|[,;\t])"(?:[^"]|"")*$')
+# The same where only tabs separate cells.
+_QUOTED = re.compile(rb'(^|\t)"((?:[^"]|"")*)"(?=\t|$)')
+_OPEN_AFTER_TAB = re.compile(rb'(?:^|\t)"(?:[^"]|"")*$')
 
 DECLARED = re.compile(rb"<\?xml[^>]*?>|<(?:tmx|xliff)\b")
 """How the first line of a TMX or XLIFF file begins."""
@@ -85,7 +88,8 @@ def read_rows(path: FilePath) -> Iterator[bytes]:
     """Stream the rows of a file of sentence pairs; a file that cannot be read is an error at once.
 
     Units of TMX and XLIFF become JSON records with their texts, without codes, and their ids. In a file that is CSV, by
-    its name or by `as_csv`, a quoted cell may go on over several lines. All other files are read by `read_lines`.
+    its name or by `as_csv`, a quoted cell may go on over several lines. So it may in a table with tabs in UTF-16, which
+    only spreadsheets write, and there the quotes are taken off. All other files are read by `read_lines`.
 
     Raises:
         FormatError: the file is XML, but not TMX or XLIFF that can be read.
@@ -101,18 +105,20 @@ def _rows(path: FilePath, lines: Iterator[bytes]) -> Iterator[bytes]:
     if DECLARED.match(first.lstrip()):
         yield from _units(path, lines)
     elif is_csv(path):
-        yield from _whole_rows(lines)
+        yield from _whole_rows(lines, _is_open)
+    elif isinstance(first, FromUtf16) and _begins_table(first):
+        yield from _spreadsheet_rows(lines)
     else:
         yield from lines
 
 
-def _whole_rows(lines: Iterator[bytes]) -> Iterator[bytes]:
+def _whole_rows(lines: Iterator[bytes], is_open: Callable[[list[bytes]], bool]) -> Iterator[bytes]:
     """Rows of CSV: a line in which a quoted cell is left open goes on in the next."""
     for line in lines:
         parts = [line]
-        while _is_open(parts) and len(parts) < _MOST_LINES and (more := next(lines, None)) is not None:
+        while is_open(parts) and len(parts) < _MOST_LINES and (more := next(lines, None)) is not None:
             parts.append(more)
-        if len(parts) > 1 and _is_open(parts):
+        if len(parts) > 1 and is_open(parts):
             yield from parts  # nothing closes it: the lines are what they seem, and one of them is bad
         else:
             yield b"\n".join(parts)
@@ -124,10 +130,46 @@ def _is_open(parts: list[bytes]) -> bool:
     return bool(_OPEN.search(_CLOSED.sub(rb"\1", b" ".join(parts))))
 
 
-class UnitRow(bytes):
-    """A unit of XML as a row, which knows at which line of its file it begins, and which unit it is, from 1."""
+def _begins_table(line: bytes) -> bool:
+    """Whether the first line of a file is one with tabs, or the beginning of a cell with line ends."""
+    return b"\t" in line or (line.startswith(b'"') and b" ||| " not in line)
+
+
+def _is_open_after_tab(parts: list[bytes]) -> bool:
+    if b'"' not in parts[-1]:
+        return len(parts) > 1
+    return bool(_OPEN_AFTER_TAB.search(_QUOTED.sub(rb"\1", b" ".join(parts))))
+
+
+def _spreadsheet_rows(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """Rows with tabs as Excel writes "Unicode Text": cells with quotes, tabs or line ends are quoted as in CSV."""
+    begins = 1
+    for whole in _whole_rows(lines, _is_open_after_tab):
+        row = TableRow(_QUOTED.sub(_without_quotes, whole).replace(b"\n", b" "))
+        row.begins, row.lines = begins, 1 + whole.count(b"\n")
+        begins += row.lines
+        yield row
+
+
+def _without_quotes(cell: re.Match[bytes]) -> bytes:
+    return cell[1] + cell[2].replace(b'""', b'"').replace(b"\t", b" ")
+
+
+class PlacedRow(bytes):
+    """A row which knows at which line of its file it begins."""
 
     begins: int
+
+
+class TableRow(PlacedRow):
+    """A row of a table without its quotes, which knows how many lines it takes in its file."""
+
+    lines: int
+
+
+class UnitRow(PlacedRow):
+    """A unit of XML as a row, which knows which unit of its file it is, from 1."""
+
     unit: int
 
 
@@ -140,7 +182,7 @@ def with_lines(rows: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
     """Each row of `read_rows` with the number of the line at which it begins in the file, from 1."""
     line = 1
     for row in rows:
-        yield (row.begins if isinstance(row, UnitRow) else line), row
+        yield (row.begins if isinstance(row, PlacedRow) else line), row
         line += 1 + row.count(b"\n")
 
 

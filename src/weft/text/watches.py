@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from weft.text.fields import Sides
 from weft.text.lines import FilePath, display_name
@@ -15,6 +15,7 @@ logger = logging.getLogger(__name__)
 # "doc1" and "s-12", or the keys of programs: "home.title", "menu/file".
 _ID = re.compile(r"[\w.:/#-]*(?:\d|\w[._:/#]\w)[\w.:/#-]*")
 _FEWEST_IDS, _ENOUGH_IDS = 3, 20
+_FEWEST_COLUMNS = 3  # ids, source and target
 _ENOUGH_LINES = 20
 _FEWEST_PAIRS = 2
 _SIGNS_OF_PAIRS = {
@@ -32,7 +33,7 @@ _A_FEW_WORDS = 3
 # Of true pairs, at most 3 in 100 are without links (measured on gold in three languages); with one side shifted by a
 # line, 70 to 99 are.
 _ENOUGH_PAIRS, _MOST_UNLINKED = 20, 1 / 2
-_SHOWN = 20
+_SHOWN, _MOST_OF_NAMES = 20, 80
 
 
 # What people call the columns of a table: sides, ids, and languages by name or by code.
@@ -74,16 +75,22 @@ class IdWatch:
         self._path = path
         self._seen: dict[str, None] = {}
         self._header_passed = False
+        self._names: Sequence[str] = ()
         self.done = False
 
-    def look(self, first: str | Words) -> None:
+    def look(self, first: str | Words, first_row: Sequence[str] = ()) -> None:
         """Look at the first column of one line.
 
         A file has ids if many lines begin with different ones and nothing else comes first, a line of headings aside.
+
+        Args:
+            first: the cell.
+            first_row: the cells of the first line of the file.
         """
         if not isinstance(first, str) or first in self._seen or not _ID.fullmatch(first):
             self.done = bool(self._seen) or self._header_passed
             self._header_passed = True
+            self._names = first_row
             return
         self._seen[first] = None
         if len(self._seen) >= _ENOUGH_IDS:
@@ -94,11 +101,18 @@ class IdWatch:
         if not self.done and len(self._seen) >= _FEWEST_IDS:
             logger.warning(
                 "%s: the first column looks like ids (%s, ...), but is read as the source sentences. If it holds ids, "
-                "name the columns with `columns`, as in id,source,target.",
+                "%s.",
                 display_name(self._path),
                 ", ".join(list(self._seen)[:3]),
+                self._advice(),
             )
         self.done = True
+
+    def _advice(self) -> str:
+        if len(self._names) < _FEWEST_COLUMNS:
+            return "name the columns with `columns`, as in id,source,target"
+        names = _cut(", ".join(name.strip() for name in self._names), _MOST_OF_NAMES)
+        return f"choose two columns by their names in the first line ({names}), with `source_field` and `target_field`"
 
 
 class PairsWatch:
@@ -153,9 +167,13 @@ class SplitWatch:
             logger.warning(
                 "%s: the text does not seem to be split into words (%s). To split it, add `raw`.",
                 display_name(self._path),
-                word if len(word) <= _SHOWN else f"{word[:_SHOWN]}…",
+                _cut(word, _SHOWN),
             )
         self.done = True
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[:length]}…"
 
 
 def _unsplit(side: str | Words, other: str | Words) -> str | None:

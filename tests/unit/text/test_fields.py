@@ -105,6 +105,32 @@ def test_columns_must_hold_both_sides(columns):
         PairFields.of(columns=columns)
 
 
+def test_a_number_chooses_an_item_of_a_list(write):
+    record = '{"texts": [{"text": "ja gut"}, ["yes", "fine"]], "a.0": "b", "0": {"1": "c"}}\n'
+
+    def read(source, target):
+        [pair] = read_pairs(write(record), fields=PairFields.of(source, target))
+        return pair
+
+    assert read("texts.0.text", "texts.1") == SentencePair(("ja", "gut"), ("yes", "fine"))
+    assert read("texts.1.1", "a.0") == SentencePair(("fine",), ("b",))
+    assert read("0.1", "texts.1.0") == SentencePair(("c",), ("yes",))
+    for name in (
+        "texts.2",
+        "texts.-1",
+        "texts.x",
+        "texts",
+        "texts.0",
+        "texts.0.text.0",
+        "texts.1.0.0",
+        "texts.00000000000",
+    ):
+        with pytest.raises(FormatError, match="expected"):
+            read(name, "a.0")
+    with pytest.raises(FormatError, match=r"the first item of a list outer\.0"):
+        read("texts.2", "a.0")
+
+
 def test_names_that_do_not_fit_together_are_refused(write):
     with pytest.raises(SettingError, match="or neither"):
         PairFields.of("de", None)
@@ -324,6 +350,9 @@ def test_ids_below_a_line_of_headings_are_noticed_in_csv(write, caplog):
     headings, numbers = (record.getMessage() for record in caplog.records)
     assert "t.csv:1: this looks like a line of column names (id, source)" in headings
     assert "looks like ids (1, 2, 3, ...)" in numbers
+    advice = "choose two columns by their names in the first line (id, source, target), with `source_field` and"
+    assert advice in numbers
+    assert "`columns`" not in numbers
 
 
 def test_a_json_array_is_answered_with_how_to_cut_it(write):

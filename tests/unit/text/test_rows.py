@@ -54,6 +54,33 @@ def test_a_quoted_cell_goes_on_in_the_next_line(tmp_path):
     assert rows == [b"ID,de,en", b'1,"Erste Zeile.\nZweite ""Zeile"".","First line.\nSecond line."', b"2,ja,yes"]
 
 
+UNICODE_TEXT = (
+    '"de\n(neu)"\ten\r\n"Er sagte ""Ja"".\nDann ging er."\t"He said ""yes"",\tthen left."\r\n'
+    '5" Rohr;"x\t5"" pipe\r\n""\t"Ja\r\n'
+)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8"])
+def test_quotes_of_unicode_text_as_excel_writes_it_are_taken_off(tmp_path, encoding):
+    path = tmp_path / "table.txt"
+    path.write_bytes(UNICODE_TEXT.encode(encoding))
+    if encoding == "utf-8":  # a table with tabs has no quotes, only quotation marks
+        assert list(read_rows(path)) == UNICODE_TEXT.replace("\r", "").encode().split(b"\n")[:-1]
+        return
+    assert list(with_lines(read_rows(path))) == [
+        (1, b"de (neu)\ten"),
+        (3, b'Er sagte "Ja". Dann ging er.\tHe said "yes", then left.'),
+        (5, b'5" Rohr;"x\t5"" pipe'),
+        (6, b'\t"Ja'),
+    ]
+
+
+def test_other_text_in_utf16_keeps_its_quotation_marks(tmp_path):
+    text = '"Ja ||| "Yes"\n"Nein ||| "No\nja ||| yes"\n'
+    (tmp_path / "pairs").write_bytes(text.encode("utf-16"))
+    assert list(read_rows(tmp_path / "pairs")) == text.encode().splitlines()
+
+
 def test_what_is_said_to_be_csv_is_csv_whatever_its_name(tmp_path):
     path = tmp_path / "table"
     path.write_text('1,"a\nb"\n')
