@@ -50,8 +50,9 @@ class Reason(StrEnum):
     TAKEN = "its words belong to another label"
     APART = "a part that is not contiguous"
     NO_PLACE = "the format has no place for it here"
+    EMPTY = "its words have no links, and the format cannot write it without words"
     NOT_TRANSLATED = "the translation leaves out this text"
-    NEARBY = "its words have no links; it stands where its neighbours do"
+    NEARBY = "its words have no links; it is in the nearest place"
 
 
 @dataclass(frozen=True, slots=True)

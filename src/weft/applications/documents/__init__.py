@@ -17,7 +17,7 @@ from weft.applications.documents.misfits import first_misfit
 from weft.applications.labels import Listing
 from weft.applications.linked import LinkFile, with_links
 from weft.applications.projection import Gaps, Projected, Reason, Span
-from weft.applications.tagging import MarkupRecord, project_markup
+from weft.applications.tagging import MarkupRecord, Tagged, project_markup
 from weft.errors import FormatError, number_of
 from weft.extraction.scores import Scores
 from weft.text.lines import FilePath, decode, display_name, open_bytes, read_lines
@@ -133,15 +133,28 @@ def project_document(
         tagged = project_markup(record, alignment, gaps=gaps, max_gap=max_gap)
         lost = document.fill(number, tagged.pieces)
         if listing is not None:
-            listing.add(number + 1, tagged.spans, tagged.projected, record.tagged.words)
-            listing.add(number + 1, *_lost(lost), record.tagged.words)
+            listing.add(number + 1, *_with_lost(tagged, lost), record.tagged.words)
     if listing is not None:
         _list_attributes(listing, document.segments, len(paired))
     return document.written()
 
 
-def _lost(names: Sequence[str]) -> tuple[list[Span], list[Projected]]:
-    return [Span(0, 0, name) for name in names], [Projected(reason=Reason.NO_PLACE)] * len(names)
+def _with_lost(tagged: Tagged, lost: Sequence[str]) -> tuple[list[Span], list[Projected]]:
+    """The elements and their places, where the format could not write those of some names."""
+    spans, places = list(tagged.spans), list(tagged.projected)
+    for name in lost:
+        hollow = (
+            number
+            for number, (span, place) in enumerate(zip(spans, places, strict=True))
+            if span.label == name and place.runs and all(start == end for start, end in place.runs)
+        )
+        number = next(hollow, None)
+        if number is None:
+            spans.append(Span(0, 0, name))
+            places.append(Projected(reason=Reason.NO_PLACE))
+        else:
+            places[number] = Projected(reason=Reason.EMPTY)
+    return spans, places
 
 
 def _list_attributes(listing: Listing, segments: Sequence[DocumentSegment], translated: int) -> None:

@@ -43,9 +43,8 @@ class DocxDocument:
                 self.segments.append(segment)
 
     def fill(self, number: int, pieces: Sequence[Piece]) -> list[str]:
-        """Put a translated paragraph in its place."""
-        self._paragraphs[number].fill(pieces)
-        return []
+        """Put a translated paragraph in its place, and name the formattings that got no words."""
+        return self._paragraphs[number].fill(pieces)
 
     def written(self) -> bytes:
         """The file; parts without text are as they were."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Protocol
 
-from weft.applications.arranging import Piece
-from weft.applications.markup import Markup, MarkupBuilder
+from weft.applications.arranging import Part, Piece, Tag
+from weft.applications.markup import Element, Markup, MarkupBuilder
 
 LARGEST = 200_000_000
 """Bytes of the largest document, unpacked, that is read."""
@@ -98,6 +98,21 @@ def trimmed(markup: Markup) -> Markup:
     for element in markup.elements:
         element.end = min(element.end, len(text))
     return Markup(text, markup.elements, markup.strays)
+
+
+def without_hollow(pieces: Sequence[Piece], needs_words: Callable[[Element], bool]) -> tuple[list[Piece], list[str]]:
+    """Pieces without the elements around nothing that have to be around something, and the names of those."""
+    kept: list[Piece] = []
+    lost: list[str] = []
+    for piece in pieces:
+        if isinstance(piece, Tag) and piece.part is Part.CLOSE and needs_words(piece.element):
+            last = kept[-1] if kept else ""
+            if isinstance(last, Tag) and last.part is Part.OPEN and last.element is piece.element:
+                kept.pop()
+                lost.append(piece.element.name)
+                continue
+        kept.append(piece)
+    return kept, lost
 
 
 def right_to_left(text: str) -> bool:

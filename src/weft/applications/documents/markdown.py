@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weft.applications.arranging import Part, Piece, Tag
-from weft.applications.documents.inline import DocumentSegment, Languages, TextBuilder, trimmed
+from weft.applications.documents.inline import DocumentSegment, Languages, TextBuilder, trimmed, without_hollow
 from weft.applications.markup import Element, Markup
 from weft.errors import FormatError, MissingExtraError
 from weft.text.lines import decode_text
@@ -176,7 +176,7 @@ def _markup(token: Any) -> Markup:
 
 
 def _element(token: Any, name: str) -> Element:
-    return Element(name, {}, nests=name not in ("link", "code"), may_be_empty=False, origin=token)
+    return Element(name, {}, nests=name not in ("link", "code"), may_be_empty=name != "link", origin=token)
 
 
 def _html(builder: TextBuilder, tag: str) -> None:
@@ -198,13 +198,6 @@ def _html(builder: TextBuilder, tag: str) -> None:
         builder.point(element)
 
 
-def _around_nothing(one: Piece, two: Piece) -> bool:
-    """Whether two pieces are the two ends of an element of Markdown without words: it cannot be written."""
-    if isinstance(one, str) or one.part is not Part.OPEN or one.element.code is not None:
-        return False
-    return two == Tag(one.element, Part.CLOSE)
-
-
 def _texts(pieces: Sequence[Piece]) -> Iterator[tuple[Element, str]]:
     """Each part of an element with the text it stands around."""
     open_parts: list[tuple[Element, list[str]]] = []
@@ -223,8 +216,8 @@ def _texts(pieces: Sequence[Piece]) -> Iterator[tuple[Element, str]]:
 
 def _writable(pieces: Sequence[Piece]) -> tuple[list[Piece], list[str]]:
     """Pieces that Markdown can write, and the names of elements it cannot: those around nothing, and within code."""
+    pieces, lost = without_hollow(pieces, lambda element: element.code is None)
     kept: list[Piece] = []
-    lost: list[str] = []
     inside: Element | None = None
     waiting: list[Piece] = []
     for piece in pieces:
@@ -235,9 +228,6 @@ def _writable(pieces: Sequence[Piece]) -> tuple[list[Piece], list[str]]:
                 waiting.append(piece)
             elif piece.part is Part.OPEN:
                 lost.append(piece.element.name)
-        elif kept and _around_nothing(kept[-1], piece):
-            kept.pop()
-            lost.append(piece.element.name)
         else:
             kept.append(piece)
             if piece.element.name == "code":

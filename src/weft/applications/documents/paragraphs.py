@@ -12,7 +12,7 @@ from copy import deepcopy
 from typing import Any
 
 from weft.applications.arranging import Part, Piece, Tag
-from weft.applications.documents.inline import NOTE_MARK, TextBuilder, trimmed
+from weft.applications.documents.inline import NOTE_MARK, TextBuilder, trimmed, without_hollow
 from weft.applications.documents.runs import WORD, look, name_of, properties_of, run_of, set_direction, text_run
 from weft.applications.documents.trees import local_name, lxml_etree
 from weft.applications.markup import Element
@@ -144,11 +144,12 @@ class Paragraph:
             self._builder.end(self._format)
             self._format = None
         if properties is not None:
-            self._format = Element(name_of(properties), {}, may_be_empty=False, origin=properties)
+            self._format = Element(name_of(properties), {}, origin=properties)
             self._builder.start(self._format)
 
-    def fill(self, pieces: Sequence[Piece]) -> None:
-        """Put a translation in the place of the text."""
+    def fill(self, pieces: Sequence[Piece]) -> list[str]:
+        """Put a translation in the place of the text, and name the formattings of no words, which no run can have."""
+        pieces, lost = without_hollow(pieces, _is_formatting)
         for child in list(self._node):
             if local_name(child) != "pPr":
                 self._node.remove(child)
@@ -159,10 +160,15 @@ class Paragraph:
                 stack[-1].append(text_run(piece, formats))
             elif isinstance(piece.element.origin, tuple):
                 stack[-1].extend(_marks(piece))
-            elif local_name(piece.element.origin) == "rPr":
+            elif _is_formatting(piece.element):
                 formats = _changed(formats, piece)
             else:
                 _enter_or_leave(stack, piece)
+        return lost
+
+
+def _is_formatting(element: Element) -> bool:
+    return not isinstance(element.origin, tuple) and local_name(element.origin) == "rPr"
 
 
 def _without_blanks_at_breaks(pieces: Sequence[Piece]) -> list[Piece]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from weft.applications.arranging import Part, Piece, Tag
-from weft.applications.documents.inline import DocumentSegment, Languages, TextBuilder, trimmed
+from weft.applications.documents.inline import DocumentSegment, Languages, TextBuilder, trimmed, without_hollow
 from weft.applications.markup import Element, Markup
 from weft.errors import FormatError
 from weft.text.lines import decode_text
@@ -71,12 +71,13 @@ class UsfmDocument:
         self._filled: dict[int, Sequence[Piece]] = {}
 
     def fill(self, number: int, pieces: Sequence[Piece]) -> list[str]:
-        """Take in a translated segment."""
+        """Take in a translated segment, and name the markers around words that got none."""
+        pieces, lost = without_hollow(pieces, _is_around_words)
         if number < len(self._regions):
             self._filled[number] = pieces
         else:
             self._notes[number - len(self._regions)].text = _Writer(note=True).written(pieces)
-        return []
+        return lost
 
     def written(self) -> bytes:
         """The book."""
@@ -154,7 +155,11 @@ class UsfmDocument:
 
 
 def _around(name: str) -> Element:
-    return Element(name, {}, cuttable=name != "w", may_be_empty=False)
+    return Element(name, {}, cuttable=name != "w", may_be_empty=name not in _PARTS)
+
+
+def _is_around_words(element: Element) -> bool:
+    return not element.alone and element.code is None and element.name not in _PARTS
 
 
 def _point(name: str, literal: str) -> Element:

@@ -9,6 +9,7 @@ from lxml import etree
 
 from weft import Aligner
 from weft.applications.documents import FORMATS, Languages, project_document, read_document, read_translation
+from weft.applications.labels import Listing
 from weft.applications.linked import LinkFile
 from weft.errors import FormatError
 
@@ -133,6 +134,36 @@ def test_a_mark_that_moves_to_the_end_stands_right_before_the_full_stop(tmp_path
     document = read_document(tmp_path / name)
     written = project_document(document, ["Täglich frisches Brot.", "x"], LinkFile(tmp_path / "links")).decode()
     assert expected in written
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected", "label"),
+    [
+        ("a.md", "An ~~old~~ new terminal\n", "Ein neues Terminal\n", "s"),
+        ("a.md", "An **old** new terminal\n", "Ein neues Terminal\n", "strong"),
+        ("a.md", "An `old` new terminal\n", "Ein neues Terminal\n", "code"),
+        ("a.usfm", "\\id GEN\n\\v 1 An \\add old\\add* new terminal\n", "\\v 1 Ein neues Terminal\n", "add"),
+    ],
+)
+def test_formatting_without_a_counterpart_is_listed_and_on_no_other_word(tmp_path, name, text, expected, label):
+    (tmp_path / name).write_text(text)
+    (tmp_path / "links").write_text("0-0 2-1 3-2\n")
+    report: list[bytes] = []
+    listing = Listing(report.append, what="tags")
+    document = read_document(tmp_path / name)
+    written = project_document(document, ["Ein neues Terminal"], LinkFile(tmp_path / "links"), listing=listing)
+    assert written.decode().endswith(expected)
+    why = "its words have no links, and the format cannot write it without words"
+    assert [line.decode() for line in report] == [f"1\t{label}\t1\t2\told\t{why}\n"]
+    assert list(listing.summary()) == [f"1 of 1 tags could not be placed (1: {why})."]
+
+
+def test_a_link_without_a_counterpart_goes_around_the_next_word(tmp_path):
+    (tmp_path / "a.md").write_text("An [old](u) new terminal\n")
+    (tmp_path / "links").write_text("0-0 2-1 3-2\n")
+    document = read_document(tmp_path / "a.md")
+    written = project_document(document, ["Ein neues Terminal"], LinkFile(tmp_path / "links"))
+    assert written == b"Ein [neues](u) Terminal\n"
 
 
 def test_a_translation_of_another_length_is_named(tmp_path):

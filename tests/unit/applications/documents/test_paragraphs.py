@@ -58,6 +58,8 @@ def names(node: etree._Element) -> Counter[str]:
             {(0, 0), (1, 1)},
             [("x", ["b"]), (" y", [])],
         ),
+        # A formatting without a counterpart is not put on a word that belongs to another.
+        (run("a ") + run("c", "<w:b/>") + run(" d"), "x y", {(0, 0), (2, 1)}, [("x", []), (" y", [])]),
         # Two formattings on one word.
         (
             run("a", "<w:i/>") + run(" ") + run("c", "<w:b/>") + run(" d"),

@@ -52,23 +52,23 @@ def elements(book: UsfmDocument) -> Counter[str]:
 @settings(deadline=None)
 @given(trees(st.sampled_from(["add", "nd", "w"]), st.sampled_from(sorted(POINTS))), targets, links)
 @example(["w", ("nd", [("zms", None)]), "a"], "x", set())
-def test_every_marker_is_in_the_result(items, target, pairs):
+def test_every_marker_is_in_the_result_or_named(items, target, pairs):
     source = f"\\c 1\n\\p\n\\v 1 {usfm(items)} end\n"
     book = document(source)
     assert book.written().decode() == source, "reading changes nothing"
     wanted = elements(book)
-    filled(book, target or "x", pairs)
+    _, lost = filled(book, target or "x", pairs)
     written = book.written().decode()
     again = document(written)
     # Lines that came to stand before the first word or behind the last one are no longer in the segment.
     found = elements(again) | Counter(re.findall(r"\n\\(q2|b)(?=\s)", written))
-    assert not wanted - found, written
+    assert not wanted - found - Counter(lost), written
     assert unspaced(again.segments[0].text) == unspaced(target or "x")
     opened = re.findall(r"\\\+?(add|nd|w)\s", written)
     assert Counter(opened) == Counter(re.findall(r"\\\+?(add|nd|w)\*", written))
     for line in written.split("\n"):
         assert len(re.findall(r"\\\+?(add|nd|w)(?:\s|$)", line)) == len(re.findall(r"\\\+?(add|nd|w)\*", line))
-    assert written.count('|lemma="l"') >= source.count('|lemma="l"')
+    assert written.count('|lemma="l"') >= source.count('|lemma="l"') - lost.count("w")
     assert written.startswith("\\c 1\n\\p\n\\v 1 ")
 
 
