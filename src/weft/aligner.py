@@ -28,7 +28,7 @@ from weft.models.load import load_encoder
 from weft.models.resolve import resolve_model
 from weft.models.save import save_model
 from weft.text.blanks import among_blanks, without_blanks
-from weft.text.given import to_pair
+from weft.text.given import to_one_pair, to_pair
 from weft.text.segment import word_splitters
 from weft.types import Alignment, SentencePair, Words
 
@@ -119,9 +119,12 @@ class Aligner:
             raw: strings are text that is not split into words yet; `alignment.pair` has the words.
             source_language: with `raw`, a language code such as `de` or `ja`; guessed by the script otherwise.
             target_language: the language of the translation.
+
+        Raises:
+            SettingError: a side is not a sentence, such as a whole column of a table.
         """
-        options = {"raw": raw, "source_language": source_language, "target_language": target_language}
-        return self.align_batch([(source, target)], scores=scores, **options)[0]
+        pair = to_one_pair(source, target, word_splitters(raw, source_language, target_language))
+        return self.align_batch([pair], scores=scores)[0]
 
     def align_batch(
         self, pairs: Iterable[Pair], *more: object, scores: Scores | str = Scores.CALIBRATED, **options: Any
@@ -281,7 +284,7 @@ class Aligner:
         """
         if kind not in (Cost.COSINE, Cost.DOT):
             raise SettingError(f"`kind` must be cosine or dot, got {kind!r}.")
-        pair = to_pair((source, target), 0)
+        pair = to_one_pair(source, target)
         matrix = np.zeros((len(pair.source), len(pair.target)), dtype=np.float32)
         encoded, numbers = encode_pairs(self.encoder, [pair])
         if not len(numbers):

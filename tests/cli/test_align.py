@@ -256,6 +256,14 @@ def test_a_missing_extra_is_named(blocked, options, extra):
     assert "Traceback" not in done.stderr
 
 
+def test_a_gpu_needs_torch_also_for_a_model_that_does_not():
+    code = "import sys; sys.modules['torch'] = None; sys.argv[0] = 'weft'; from weft.cli.main import main; main()"
+    command = [sys.executable, "-c", code, "align", "--device", "cuda"]
+    done = subprocess.run(command, input=GOOD, capture_output=True, text=True, check=False)
+    said = f"weft: --device cuda uses torch, which needs an optional part of weft: {install_command('torch')}.\n"
+    assert (done.returncode, done.stderr) == (1, said)
+
+
 def test_the_light_half_needs_no_torch(loaded_by, tiny_onnx):
     heavy = {"torch", "transformers", "scipy", "pandas"}
     loaded, printed = loaded_by(heavy, "align", "--model", tiny_onnx, "--scores", input=GOOD)

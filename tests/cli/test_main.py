@@ -10,6 +10,7 @@ import time
 import pytest
 
 import weft as package
+from processes import interruptible
 
 
 def test_version_and_help(weft):
@@ -25,6 +26,21 @@ def test_every_command_explains_itself_with_an_example(weft):
         done = weft(command, "--help")
         assert done.returncode == 0
         assert f"weft {command}" in done.stdout.split("Example:")[1]
+
+
+@pytest.mark.parametrize("module", ["typer", "weft.cli.align", "weft.aligner"])
+def test_ctrl_c_while_something_is_imported_is_silent(tmp_path, module):
+    code = (
+        "import os, signal, sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, *rest):\n"
+        f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "from weft.__main__ import main; main()"
+    )
+    command = [sys.executable, "-c", code, "align", "-", "-o", "links"]
+    running = interruptible(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert (running.communicate(timeout=60)[1], running.returncode) == (b"", 130)
 
 
 def test_being_told_to_stop_again_while_stopping_changes_nothing(tmp_path):

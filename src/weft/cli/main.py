@@ -85,13 +85,13 @@ def main() -> None:
         finally:
             finish_stdout()
     except SettingError as error:
-        _fail(str(error), 2)
+        _fail(error, str(error), 2)
     except WeftError as error:
-        _fail(str(error), 1)
+        _fail(error, str(error), 1)
     except OSError as error:
         place = "" if error.filename is None else f"{error.filename or repr(error.filename)}: "
         hint = _hint(error.filename) if isinstance(error, FileNotFoundError) else _folder_hint(error)
-        _fail(f"{place}{error.strerror}.{hint}" if error.strerror else str(error), 1)
+        _fail(error, f"{place}{error.strerror}.{hint}" if error.strerror else str(error), 1)
     except typer.Exit as stop:
         sys.exit(stop.exit_code)
 
@@ -171,6 +171,8 @@ class _Formatter(logging.Formatter):
         return with_options(super().format(record))
 
 
-def _fail(message: str, code: int) -> None:
-    say(message)
+def _fail(error: Exception, message: str, code: int) -> None:
+    """Say what went wrong and what was noted about it, such as what can still be done."""
+    for sentence in (message, *getattr(error, "__notes__", ())):
+        say(sentence)
     sys.exit(code)

@@ -109,19 +109,21 @@ def _only_files(files: CorpusFiles) -> str:
 
 @contextmanager
 def _kept(run: ShardedRun, shards: int) -> Iterator[None]:
-    """Whatever ends the run early, say what is left of it."""
+    """Whatever ends the run early, say what is left of it: after the cause, if there is a sentence for that."""
     try:
         yield
-    except BaseException:
-        logger.warning(
-            "%d of %d shards are finished and kept in %s. Continue with `resume`.",
-            run.finished,
-            shards,
-            run.folder,
-        )
+    except Exception as error:
+        error.add_note(_what_is_kept(run, shards))
+        raise
+    except BaseException:  # Ctrl-C and its like need no cause
+        logger.warning("%s", _what_is_kept(run, shards))
         raise
     finally:
         run.close()
+
+
+def _what_is_kept(run: ShardedRun, shards: int) -> str:
+    return f"{run.finished} of {shards} shards are finished and kept in {run.folder}. Continue with `resume`."
 
 
 @contextmanager

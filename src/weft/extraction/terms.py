@@ -162,9 +162,10 @@ class TermIndex:
 def keep_terms(pair: SentencePair, alignment: Alignment, terms: Iterable[Term], *, lowercase: bool = True) -> KeptTerms:
     """Link the words of terms that both sides have, and drop links that lead from them to other words.
 
-    Links within a term stay. A word of it that has none is linked with every word of the other side of the term. Longer
-    terms come first, and a word belongs to one term only. If a term occurs several times, those occurrences are
-    linked that the alignment links most already, then the earlier ones.
+    Links within a term stay. Words of it without a link are linked with all such words of its other side; if one side
+    is a single word, it is linked with all words of the other. Longer terms come first, and a word belongs to one term
+    only. If a term occurs several times, those occurrences are linked that the alignment links most already, then the
+    earlier ones.
 
     Args:
         pair: the words.
@@ -222,10 +223,21 @@ def _linked(alignment: Alignment, left: Run, right: Run) -> Alignment:
     sources, targets = set(range(*left)), set(range(*right))
     inner = [link for link in alignment.links if link.source in sources and link.target in targets]
     outer = [link for link in alignment.links if link.source not in sources and link.target not in targets]
-    alone = (sources - {link.source for link in inner}, targets - {link.target for link in inner})
-    new = [
-        Link(source, target, None if all(link.score is None for link in alignment.links) else 1.0)
-        for source, target in product(sorted(sources), sorted(targets))
-        if source in alone[0] or target in alone[1]
-    ]
+    score = None if all(link.score is None for link in alignment.links) else 1.0
+    new = [Link(source, target, score) for source, target in product(*_to_link(sources, targets, inner))]
     return replace(Alignment.of([*inner, *outer, *new], alignment.score), unknown=alignment.unknown)
+
+
+def _to_link(sources: set[int], targets: set[int], inner: Sequence[Link]) -> tuple[list[int], list[int]]:
+    """The words of both sides of a term that are still to be linked with each other.
+
+    An article has often no counterpart. So a word without a link is not linked with words that have one already, unless
+    the other side is a single word, the only one that it can belong to.
+    """
+    left = sources - {link.source for link in inner}
+    right = targets - {link.target for link in inner}
+    if len(sources) == 1 and right:
+        left = sources
+    if len(targets) == 1 and left:
+        right = targets
+    return sorted(left), sorted(right)

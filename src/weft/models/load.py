@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.encoding.encoder import Encoder
-from weft.errors import SettingError
+from weft.errors import MissingExtraError, SettingError
 from weft.extraction.settings import ExtractionSettings
 from weft.models.known import likely_layer
 from weft.models.resolve import ModelSource, resolve_model
@@ -73,7 +73,13 @@ def _load_graph(source: ModelSource, layer: int | None, batch_tokens: int | None
 
 def _load_torch(source: ModelSource, layer: int | None, **options: Any) -> Encoder:
     """By our own layers where they will do; otherwise by transformers, which takes seconds to import."""
-    from weft.encoding.bert import BertEncoder, read_bert
+    try:
+        from weft.encoding.bert import BertEncoder, read_bert
+    except MissingExtraError as error:
+        if not source.has_graph:
+            raise
+        # Only the device is the reason: without it, onnxruntime would run the model.
+        raise MissingExtraError("torch", f"`device` {options['device']} uses torch, which") from error
 
     options["joint"] = source.settings.joint
     layer = source.settings.layer if layer is None else layer

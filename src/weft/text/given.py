@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import cast
 
 from weft.errors import SettingError
-from weft.text.json_objects import shorten
 from weft.text.pairs import Split, split_words
 from weft.types import SentencePair, Words
+
+_LONGEST_SHOWN = 40
 
 
 def to_pair(pair: object, row: int, split: tuple[Split, Split] = (split_words, split_words)) -> SentencePair:
@@ -26,19 +27,49 @@ def to_pair(pair: object, row: int, split: tuple[Split, Split] = (split_words, s
         return pair
     if isinstance(pair, str | bytes | dict) or not isinstance(pair, Sequence) or len(pair) != 2:
         hint = " Give (row['source'], row['target'])." if isinstance(pair, dict) else ""
-        found = shorten(repr(pair))
+        found = _shown(pair)
         raise SettingError(f"row {row} of `pairs`: expected a sentence and its translation, found {found}.{hint}")
-    return SentencePair(_words_in(pair[0], row, split[0]), _words_in(pair[1], row, split[1]))
+    place = f"row {row} of `pairs`, "
+    return SentencePair(_words_in(pair[0], f"{place}source", split[0]), _words_in(pair[1], f"{place}target", split[1]))
 
 
-def _words_in(side: object, row: int, split: Split) -> Words:
+def to_one_pair(
+    source: object, target: object, split: tuple[Split, Split] = (split_words, split_words)
+) -> SentencePair:
+    """One sentence and its translation as a SentencePair; whole columns of a table are refused.
+
+    Args:
+        source: a string or a list of words.
+        target: its translation.
+        split: what splits the strings of each side into words.
+
+    Raises:
+        SettingError: a side is no sentence; the message names it.
+    """
+    for name, side in (("source", source), ("target", target)):
+        if hasattr(side, "to_frame"):  # a Series of pandas or polars, whose values would be taken for words
+            raise SettingError(
+                f"`{name}`: expected one sentence, found a whole column. Align columns with "
+                "align_batch(zip(source, target, strict=True)), or with `stream` if they are long. If these are the "
+                "words of one sentence, make them a list."
+            )
+    return SentencePair(_words_in(source, "`source`", split[0]), _words_in(target, "`target`", split[1]))
+
+
+def _words_in(side: object, place: str, split: Split) -> Words:
     if isinstance(side, str):
         return split(side)
     try:
         words = tuple(cast("Iterable[str]", side))
         "".join(words)
     except TypeError:
-        found = shorten(repr(side))
-        message = f"row {row} of `pairs`: expected a sentence as a string or a list of words, found {found}."
+        found = _shown(side)
+        message = f"{place}: expected a sentence as a string or a list of words, found {found}."
         raise SettingError(message) from None
     return words
+
+
+def _shown(value: object) -> str:
+    """A value as Python writes it, on one line and not too long."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"

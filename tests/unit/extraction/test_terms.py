@@ -24,6 +24,14 @@ def kept(source, target, links, *terms, **options):
         ("das Amt tagt", "the public office sits", "0-0 1-3 2-3", [("amt", "public office")], "0-0 1-1 1-2 2-3"),
         # Links within a term stay as they are.
         ("New York", "ville de New York", "0-2 1-3 1-0", [("new york", "New York")], "0-2 1-3"),
+        # A word without a link does not get those of its neighbours,
+        ("Kosten des Verfahrens", "costs of the proceedings", "0-0 1-1 2-3",
+         [("Kosten des Verfahrens", "costs of the proceedings")], "0-0 1-1 2-3"),
+        # but what is left on both sides is linked,
+        ("New York liegt", "in Nueva York", "1-2 0-0", [("New York", "Nueva York")], "0-1 1-2"),
+        # and so are all words of the translation of a single one.
+        ("das Amt", "the public office", "0-0 1-2", [("Amt", "public office")], "0-0 1-1 1-2"),
+        ("the public office", "das Amt", "2-1", [("public office", "Amt")], "1-1 2-1"),
         # The longer term wins.
         ("a b c", "x y z", "", [("a", "x"), ("a b", "y z")], "0-1 0-2 1-1 1-2"),
         # Of several occurrences those that are linked already belong together.

@@ -1,7 +1,8 @@
+import numpy as np
 import pytest
 
 from weft.errors import SettingError
-from weft.text.given import to_pair
+from weft.text.given import to_one_pair, to_pair
 from weft.types import SentencePair
 
 GOOD = SentencePair(("das", "ist", "gut"), ("that", "is", "good"))
@@ -33,5 +34,35 @@ def test_whatever_people_call_a_pair_becomes_one(pair):
     ],
 )
 def test_what_is_no_pair_is_named_with_its_row(pair):
-    with pytest.raises(SettingError, match="row 5 of `pairs`: expected a sentence"):
+    with pytest.raises(SettingError, match=r"row 5 of `pairs`(, (source|target))?: expected a sentence"):
         to_pair(pair, 5)
+
+
+def test_the_side_that_is_no_sentence_is_named():
+    with pytest.raises(SettingError, match="row 2 of `pairs`, target: expected a sentence"):
+        to_pair(("a", None), 2)
+    with pytest.raises(SettingError, match=r"^`target`: expected a sentence as a string or a list of words, found nan"):
+        to_one_pair("a", float("nan"))
+
+
+class Series(list):
+    """As pandas and polars have it."""
+
+    def to_frame(self):
+        raise NotImplementedError
+
+
+def test_whole_columns_are_not_taken_for_the_words_of_a_sentence():
+    for source, target, name in ((Series(["a b"]), Series(["c d"]), "source"), ("a", Series(["c d"]), "target")):
+        with pytest.raises(
+            SettingError, match=rf"`{name}`: .*column.*align_batch\(zip\(source, target, strict=True\)\)"
+        ):
+            to_one_pair(source, target)
+    assert to_one_pair(np.array(GOOD.source), list(GOOD.target)) == GOOD
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_are_known_as_the_libraries_have_them(library):
+    column = pytest.importorskip(library).Series(["das ist gut", "gut"])
+    with pytest.raises(SettingError, match="whole column"):
+        to_one_pair(column, column)

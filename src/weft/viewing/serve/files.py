@@ -28,7 +28,7 @@ LARGEST_FILES = 64_000_000
 FILE_ROUTES = ("/api/files/read", "/api/files/write", "/api/projects")
 
 REFUSALS: dict[int | str, dict[str, object]] = {
-    400: {"model": Problem, "description": "The body is not JSON, or the host is not this server."},
+    400: {"model": Problem, "description": "The body is not JSON in UTF-8, or the host is not this server."},
     413: {"model": Problem, "description": "The body is larger than the limit."},
     422: {"model": Problem, "description": "A field is invalid, or a file cannot be read."},
     507: {"model": Problem, "description": "The disk is full or broken; nothing was changed."},

@@ -17,9 +17,11 @@ from weft.viewing.serve.wording import sentence_for
 logger = logging.getLogger(__name__)
 
 _NOT_READ = "There was an error parsing the body"  # how FastAPI says that bytes are no text
+_NOT_JSON = "the body is not JSON."
+_NOT_UTF8 = "the body is not UTF-8; send JSON in UTF-8."
 
 PROBLEMS: dict[int | str, dict[str, object]] = {
-    400: {"model": Problem, "description": "The body is not JSON, or the host is not this server."},
+    400: {"model": Problem, "description": "The body is not JSON in UTF-8, or the host is not this server."},
     401: {"model": Problem, "description": "The server requires a token."},
     413: {"model": Problem, "description": "The body is larger than the limit."},
     415: {"model": Problem, "description": "The body was not sent as application/json."},
@@ -35,7 +37,7 @@ def explain_errors(app: FastAPI, queue: FairQueue) -> None:
     async def invalid(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         if first["type"] == "json_invalid":
-            return problem(400, "the body is not JSON.")
+            return problem(400, _NOT_JSON)
         parts = [part for part in first["loc"] if isinstance(part, int)] if "pairs" in first["loc"] else []
         return problem(422, sentence_for(error.errors(), _fields()), pair=parts[0] if parts else None)
 
@@ -60,7 +62,8 @@ def explain_errors(app: FastAPI, queue: FairQueue) -> None:
             405: f"{request.method} is not possible at {request.url.path[:80]}; "
             f"use {(error.headers or {}).get('Allow', 'another method')}.",
         }
-        own = {"Not Found": said[404], "Method Not Allowed": said[405], _NOT_READ: "the body is not JSON."}
+        not_read = _NOT_UTF8 if isinstance(error.__cause__, UnicodeDecodeError) else _NOT_JSON
+        own = {"Not Found": said[404], "Method Not Allowed": said[405], _NOT_READ: not_read}
         response = problem(error.status_code, own.get(str(error.detail), str(error.detail)))
         response.headers.update(error.headers or {})
         return response

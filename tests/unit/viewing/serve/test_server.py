@@ -162,7 +162,10 @@ def test_half_a_character_is_refused_wherever_it_stands(client, request_):
     ("body", "kind", "status", "sentence"),
     [
         (b"{", "application/json", 400, "the body is not JSON."),
-        (b"\xff", "application/json", 400, "the body is not JSON."),
+        (b"\xff", "application/json", 400, "the body is not UTF-8; send JSON in UTF-8."),
+        ('{"source": "für", "target": "for"}'.encode("latin-1"), "application/json", 400,
+         "the body is not UTF-8; send JSON in UTF-8."),
+        (b"[" * 5_000, "application/json", 400, "the body is not JSON."),
         (b'{"source": "a", "target": "b"}', "application/x-www-form-urlencoded", 415,
          "send the body as JSON, not as application/x-www-form-urlencoded: add the header "
          "'Content-Type: application/json' (curl: -H 'Content-Type: application/json')."),
