@@ -85,11 +85,12 @@ def _first_half(words: tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One combination and its rates on each dev set, in percent."""
+    """One combination and its rates on each dev set, in percent; `present` says that the model has it already."""
 
     layer: int | None
     settings: ExtractionSettings
     rates: tuple[Rates, ...]
+    present: bool = False
 
     @property
     def mean_aer(self) -> float:
@@ -121,7 +122,8 @@ class CalibrationErrors:
 class Tuned:
     """The best combination, and how well its probabilities hold.
 
-    `errors` is None where the dev sets hold too few links to fit a curve; the settings then have none.
+    `errors` is None where no curve was fitted: because the model's own settings are the best and have one, or because
+    the dev sets hold too few links. The model's curve then stays if it was fitted for such settings.
     """
 
     best: Trial
@@ -138,13 +140,15 @@ def tune(
     dev_sets: Sequence[DevSet],
     *,
     base: ExtractionSettings,
+    present: tuple[int | None, ExtractionSettings] | None = None,
     thresholds: Sequence[float] | None = None,
     nulls: Sequence[float | None] = NULLS,
     report: Callable[[Trial], None] = lambda trial: None,
 ) -> Tuned:
     """Try every layer with every method and threshold, then the best of them with every null and threshold.
 
-    The combination with the lowest mean AER gets a curve for probabilities (`calibrated`).
+    The combination with the lowest mean AER gets a curve for probabilities (`calibrated`). If that is no lower than
+    with the model's present settings, these stay, with the curve that they have.
 
     Args:
         load: gives the encoder cut at a layer.
@@ -152,6 +156,7 @@ def tune(
         methods: the methods to try, each with its thresholds.
         dev_sets: what to judge by.
         base: settings for all that is not tried.
+        present: the layer and the settings that the model has, if it has any.
         thresholds: the thresholds to try with methods that have one; each method's own by default.
         nulls: the nulls to try; layers and methods are compared with the first.
         report: called with each trial.
@@ -159,37 +164,63 @@ def tune(
     Raises:
         WeftError: if there is nothing to try.
     """
-    best: Trial | None = None
-    best_encoded: _Encoded = []
+    judge = _Judge(load, dev_sets, report)
+    own = None if present is None else judge.trial(*present, present=True)
     first, *others = nulls or (base.null,)
+    best: Trial | None = None
     for layer in layers:
-        encoder = load(layer)
-        encoded = [encode_pairs(encoder, dev.pairs) for dev in dev_sets]
         for settings in _combinations(methods, thresholds, [first], base):
-            trial = _tried(layer, settings, encoded, dev_sets, report)
-            if best is None or trial.mean_aer < best.mean_aer:
-                best, best_encoded = trial, encoded
+            best = _better(best, judge.trial(layer, settings))
     if best is None:
         raise WeftError("there is nothing to choose from: no layer or no method was given.")
-    for settings in _combinations([best.settings.method], thresholds, others, base):
-        trial = _tried(best.layer, settings, best_encoded, dev_sets, report)
-        if trial.mean_aer < best.mean_aer:
-            best = trial
-    settings, errors = calibrated(encoder if layer == best.layer else load(best.layer), best.settings, dev_sets)
+    layer, method = best.layer, best.settings.method
+    for settings in _combinations([method], thresholds, others, base):
+        best = _better(best, judge.trial(layer, settings))
+    if own is not None and own.mean_aer <= best.mean_aer:
+        best = own
+        if own.settings.calibration is not None:
+            return Tuned(own)
+    settings, errors = calibrated(judge.encoder(best.layer), best.settings, dev_sets)
+    if errors is None and own is not None and own.layer == best.layer and own.settings.same_scores(settings):
+        settings = replace(settings, calibration=own.settings.calibration)
     return Tuned(replace(best, settings=settings), errors)
 
 
-def _tried(
-    layer: int | None,
-    settings: ExtractionSettings,
-    encoded: _Encoded,
-    dev_sets: Sequence[DevSet],
-    report: Callable[[Trial], None],
-) -> Trial:
-    rates = (score(dev.gold, extract(*one, settings)).rates for one, dev in zip(encoded, dev_sets, strict=True))
-    trial = Trial(layer, settings, tuple(rates))
-    report(trial)
-    return trial
+def _better(best: Trial | None, trial: Trial) -> Trial:
+    return trial if best is None or trial.mean_aer < best.mean_aer else best
+
+
+class _Judge:
+    """Scores combinations on dev sets; sentences are encoded anew only where the layer changes."""
+
+    def __init__(
+        self,
+        load: Callable[[int | None], Encoder],
+        dev_sets: Sequence[DevSet],
+        report: Callable[[Trial], None],
+    ) -> None:
+        self._load = load
+        self._dev_sets = dev_sets
+        self._report = report
+        self._encoders: dict[int | None, Encoder] = {}
+        self._encoded: dict[int | None, _Encoded] = {}
+
+    def encoder(self, layer: int | None) -> Encoder:
+        """The encoder cut at a layer; the last one stays loaded."""
+        if layer not in self._encoders:
+            self._encoders = {layer: self._load(layer)}
+        return self._encoders[layer]
+
+    def trial(self, layer: int | None, settings: ExtractionSettings, *, present: bool = False) -> Trial:
+        """Try a combination and report it."""
+        if layer not in self._encoded:
+            encoder = self.encoder(layer)
+            self._encoded = {layer: [encode_pairs(encoder, dev.pairs) for dev in self._dev_sets]}
+        pairs = zip(self._encoded[layer], self._dev_sets, strict=True)
+        rates = (score(dev.gold, extract(*one, settings)).rates for one, dev in pairs)
+        trial = Trial(layer, settings, tuple(rates), present)
+        self._report(trial)
+        return trial
 
 
 def _combinations(

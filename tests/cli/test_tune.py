@@ -59,26 +59,77 @@ def test_the_built_in_model_is_tuned_into_another_folder(weft, dev, tmp_path):
 
 def test_what_is_found_for_the_built_in_model_is_printed_and_can_be_used(weft, dev, tmp_path):
     before = (BUILT_IN / "weft.json").read_bytes()
-    done = weft("tune", "--dev", dev, "--dev", dev, "--methods", "softmax", "--null", "15", "--thresholds", "0.1")
+    done = weft("tune", "--dev", dev, "--dev", dev, "--methods", "argmax", "--null", "-100")
     assert done.returncode == 0, done.stderr
-    assert re.search(
-        r"^best: layer 6, softmax, threshold 0.1, null 15: AER [\d.]+ .* \(AER [\d.]+ [\d.]+\)$", done.stdout, re.M
-    )
+    assert re.search(r"^best: layer 6, argmax, null -100: AER [\d.]+ .* \(AER [\d.]+ [\d.]+\)$", done.stdout, re.M)
     first, *_, last = done.stderr.splitlines()
     assert first == (
         "weft: nothing will be stored, because weft-mini is not a local folder. To keep the result, add --output DIR."
     )
     _, line = last.split("weft: nothing was stored. To align with these settings: weft ")
-    assert line == "align --layer 6 --method softmax --threshold 0.1 --null 15"
+    assert line == "align --layer 6 --method argmax --null -100"
     assert weft(*line.split(), stdin="das ist ||| that is\n").stdout == "0-0 1-1\n"
     assert (BUILT_IN / "weft.json").read_bytes() == before
 
 
-def test_too_few_links_for_probabilities(weft, tmp_path):
+def copied(tmp_path):
+    model = tmp_path / "model"
+    model.mkdir()
+    for file in BUILT_IN.iterdir():
+        if file.is_file():
+            shutil.copyfile(file, model / file.name)
+    return model
+
+
+def changed(model, **settings):
+    """Other settings beside a model, which keeps its calibration."""
+    path = model / "weft.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | settings))
+    return json.loads(path.read_text())
+
+
+def test_settings_that_are_the_best_already_stay_with_their_calibration(weft, dev, tmp_path):
+    model = copied(tmp_path)
+    before = json.loads((model / "weft.json").read_text())
+    done = weft("tune", "--model", model, "--dev", dev, "--methods", "softmax", "--thresholds", "0.9", "--null", "20")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("the model's own settings, layer 6, geometric, threshold 0.15, null 18: AER ")
+    assert "\nbest: the model's own settings, layer 6, geometric," in done.stdout
+    assert "nothing that was tried has a lower AER than the model's own settings, so they stay." in done.stderr
+    assert "the calibration of its link probabilities stays too." in done.stderr
+    after = json.loads((model / "weft.json").read_text())
+    assert {**before, "weft": ""} == {**after, "weft": ""}
+
+
+def write_few(tmp_path):
     for ending, line in (("src", "das ist"), ("tgt", "that is"), ("talp", "0-0 1-1")):
-        (tmp_path / f"dev.{ending}").write_text(f"{line}\n")
-    done = weft("tune", "--dev", tmp_path / "dev", "--methods", "argmax", "--null", "off")
+        (tmp_path / f"few.{ending}").write_text(f"{line}\n")
+    return tmp_path / "few"
+
+
+def test_too_few_links_for_probabilities(weft, tiny_bert, tmp_path):
+    done = weft("tune", "--model", tiny_bert, "--layers", "1", "--dev", write_few(tmp_path), "-o", tmp_path / "new")
     assert "weft: there are too few links to calibrate the probabilities.\n" in done.stderr
+    assert "weft: there is only 1 sentence with gold links. That is too few to choose settings by" in done.stderr
+
+
+def test_few_links_leave_a_calibration_that_still_fits(weft, tmp_path):
+    model = copied(tmp_path)
+    before = changed(model, threshold=1.0)
+    few = write_few(tmp_path)
+    options = ["--methods", "geometric", "--thresholds", "0.1", "--null", "18"]
+    done = weft("tune", "--model", model, "--dev", few, *options)
+    assert "too few links to calibrate the probabilities anew. The model's calibration stays" in done.stderr
+    after = json.loads((model / "weft.json").read_text())
+    assert (after["threshold"], after["calibration"]) == (0.1, before["calibration"])
+
+
+def test_it_is_said_that_a_calibration_is_lost(weft, tmp_path):
+    model = copied(tmp_path)
+    changed(model, threshold=1.0)
+    done = weft("tune", "--model", model, "--dev", write_few(tmp_path), "--methods", "argmax", "--null", "off")
+    assert "the model's calibration was made for others, so it is lost." in done.stderr
+    assert "calibration" not in json.loads((model / "weft.json").read_text())
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -19,9 +19,10 @@ from weft.extraction.methods import METHODS
 from weft.models.known import DEFAULT_MODEL
 
 if TYPE_CHECKING:
-    from weft.tuning import Trial
+    from weft.tuning import DevSet, Trial, Tuned
 
 _TRIALS = "Trials"
+_FEW_SENTENCES = 20
 _Value = TypeVar("_Value")
 
 
@@ -78,7 +79,8 @@ def tune(
     """Find the best settings for a model on dev sets.
 
     The settings are the layer, the method, the threshold and the null. The link probabilities are calibrated as well,
-    on the dev sets mixed with unrelated and half-translated sentences. The results are stored in weft.json.
+    on the dev sets mixed with unrelated and half-translated sentences. The results are stored in weft.json. The model's
+    own settings, if it has any, are tried first: they and their calibration stay unless something else is better.
 
     Example: weft tune --model my-model --dev dev/ro-en --dev dev/ja-en
     """
@@ -91,12 +93,17 @@ def tune(
     if home is None:
         say(f"nothing will be stored, because {model} is not a local folder. To keep the result, add --output DIR.")
     _check_writable(home)
+    dev_sets = [DevSet.read(prefix) for prefix in dev]
+    _warn_of_few(dev_sets)
+    to_try = tunable.layers(_listed("layers", layers, int))
+    present = tunable.present
     tuned = tune(
         tunable.load,
-        tunable.layers(_listed("layers", layers, int)),
+        to_try,
         [_method(name) for name in methods.split(",")],
-        [DevSet.read(prefix) for prefix in dev],
+        dev_sets,
         base=tunable.settings,
+        present=present,
         thresholds=_listed("thresholds", thresholds, _threshold),
         nulls=_listed("null", null, _null) or NULLS,
         report=_print_trial,
@@ -107,10 +114,27 @@ def tune(
     elif home is not None:
         tunable.store(best.layer, best.settings)
     _print_line(f"best: {_described(best)}")
-    if tuned.errors is None:
-        say("there are too few links to calibrate the probabilities.")
-    else:
-        errors = tuned.errors
+    if best.present:
+        say("nothing that was tried has a lower AER than the model's own settings, so they stay.")
+    _print_calibration(tuned, present is not None and present[1].calibration is not None)
+    if home is not None:
+        say(f"stored in {home / 'weft.json'}.")
+    elif not best.present:
+        say(f"nothing was stored. To align with these settings: weft align{_as_options(model, best)}")
+
+
+def _warn_of_few(dev_sets: Sequence[DevSet]) -> None:
+    sentences = sum(len(dev.pairs) for dev in dev_sets)
+    if sentences < _FEW_SENTENCES:
+        say(
+            f"there {'is only 1 sentence' if sentences == 1 else f'are only {sentences} sentences'} with gold links. "
+            "That is too few to choose settings by: what is best here may be worse on other text."
+        )
+
+
+def _print_calibration(tuned: Tuned, was_calibrated: bool) -> None:
+    """What became of the curve from scores to probabilities."""
+    if (errors := tuned.errors) is not None:
         _print_line(
             "link probabilities were calibrated on the dev sets, mixed with unrelated and half-translated sentences:"
         )
@@ -118,10 +142,20 @@ def tune(
             f"average error: {errors.before:.3f} before, {errors.after:.3f} after;"
             f" {errors.with_unrelated:.3f} if a third of the pairs are unrelated"
         )
-    if home is None:
-        say(f"nothing was stored. To align with these settings: weft align{_as_options(model, best)}")
+        return
+    if tuned.best.present and was_calibrated:
+        say("the calibration of its link probabilities stays too.")
+        return
+    few = "there are too few links to calibrate the probabilities"
+    if not was_calibrated:
+        say(f"{few}.")
+    elif tuned.best.settings.calibration is not None:
+        say(f"{few} anew. The model's calibration stays, since it was made for the same method, layer and null.")
     else:
-        say(f"stored in {home / 'weft.json'}.")
+        say(
+            f"{few} for these settings, and the model's calibration was made for others, so it is lost. "
+            "Use a dev set with more links to make a new one."
+        )
 
 
 def _check_writable(folder: Path | None) -> None:
@@ -142,7 +176,8 @@ def _print_line(text: str) -> None:
 
 def _described(trial: Trial) -> str:
     settings = trial.settings
-    parts = [] if trial.layer is None else [f"layer {trial.layer}"]
+    parts = ["the model's own settings"] if trial.present else []
+    parts += [] if trial.layer is None else [f"layer {trial.layer}"]
     parts.append(str(settings.method))
     if settings.threshold is not None:
         parts.append(f"threshold {settings.threshold:g}")

@@ -90,6 +90,10 @@ class ExtractionSettings:
         """A copy without what depends on the layer whose states are compared: calibration and null."""
         return replace(self, calibration=None, null=None)
 
+    def same_scores(self, other: ExtractionSettings) -> bool:
+        """Whether links get the same raw scores with other settings, so that one curve fits both."""
+        return (self._way(), self.null) == (other._way(), other.null)
+
     def _way(self) -> tuple[object, ...]:
         """The method with the parameters that mean something to it."""
         return self.method, *(getattr(self, option) for option in METHODS[self.method].options)

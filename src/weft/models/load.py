@@ -9,6 +9,7 @@ from typing import Any
 from weft.encoding.encoder import Encoder
 from weft.errors import MissingExtraError, SettingError
 from weft.extraction.settings import ExtractionSettings
+from weft.models.files import SETTINGS_FILE
 from weft.models.known import likely_layer
 from weft.models.resolve import ModelSource, resolve_model
 from weft.models.settings import ModelSettings
@@ -100,14 +101,25 @@ class Tunable:
 
     Attributes:
         home: the folder that the choice is stored in; None for a built-in model or one on the hub.
-        settings: how links are taken before anything is chosen.
     """
 
     def __init__(self, model: str | Path, *, device: str, dtype: str, batch_tokens: int | None) -> None:
         self._source = resolve_model(model)
         self._options: dict[str, Any] = {"device": device, "dtype": dtype, "batch_tokens": batch_tokens}
         self.home = None if self._source.built_in else self._source.folder
-        self.settings = self._source.settings.extraction
+
+    @property
+    def settings(self) -> ExtractionSettings:
+        """How links are taken before anything is chosen."""
+        return self._source.settings.extraction
+
+    @property
+    def present(self) -> tuple[int | None, ExtractionSettings] | None:
+        """The layer, None for the encoder's own, and the settings that are stored beside the model, if any are."""
+        self._source = self._source.fetched()
+        stored = self._source.settings
+        has_own = (self._source.local_folder() / SETTINGS_FILE).is_file()
+        return (stored.layer, stored.extraction) if has_own else None
 
     def layers(self, wanted: list[int] | None) -> list[int | None]:
         """The layers to try: those wanted, or all of a Hugging Face model; an ONNX graph has just one.
