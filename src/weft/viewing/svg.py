@@ -9,7 +9,7 @@ from weft.viewing.comparison import Kind, Mark, ViewedPair, named
 from weft.viewing.widths import em, right_to_left
 
 _SIZE = 20
-_GAP = 14
+_GAP = 10
 _EDGE = 24
 _PAPER, _INK, _SOFT = "#ffffff", "#1d2126", "#646a73"
 _FONT = "Charter, Georgia, 'Noto Serif', 'Liberation Serif', 'DejaVu Serif', 'Noto Serif CJK SC', serif"

@@ -1,11 +1,23 @@
-"""How wide text is where nobody can measure it: columns in a terminal, and a guess for a proportional font."""
+"""How wide text is where nobody can measure it: columns in a terminal, and a bound for proportional fonts."""
 
 from __future__ import annotations
 
 import unicodedata
 
-_NARROW = frozenset("iljftrI.,:;'!|()[]{}·`\"-\u2018\u2019\u201c\u201d")
-_BROAD = frozenset("mwMW@%—…")
+# Characters of DejaVu Serif by their width, in sizes of the font: it is the broadest font that pictures ask for,
+# and the only one on many a Linux. Where another is drawn, words have a little more room than they need.
+_WIDTHS = {
+    character: width
+    for width, characters in {
+        0.34: ".,:;'-/|\\ijl\u0131·\u2018\u2019",
+        0.4: "!()[]ftIJ",
+        0.52: '"`*_?rsz\u201c\u201d',
+        0.89: "#+<=>&wDGHNOQUжω",
+        1.04: "%@—…mMWæœшщюЖ\u041cШЩЫЮ",
+    }.items()
+    for character in characters
+}
+_CAPITAL, _OTHER = 0.8, 0.65
 
 
 def columns(text: str) -> int:
@@ -20,18 +32,15 @@ def _columns(character: str) -> int:
 
 
 def em(text: str) -> float:
-    """About how wide a text is in a serif font, in sizes of the font."""
+    """How wide a text is at most in a usual serif font, in sizes of the font."""
     return sum(_em(character) for character in text)
 
 
 def _em(character: str) -> float:
     if _columns(character) != 1:
         return float(_columns(character)) / 2
-    if character in _NARROW:
-        return 0.32
-    if character in _BROAD:
-        return 0.85
-    return 0.66 if character.isupper() else 0.53
+    letter = unicodedata.normalize("NFD", character)[0]
+    return _WIDTHS.get(letter, _CAPITAL if letter.isupper() else _OTHER)
 
 
 def right_to_left(words: tuple[str, ...]) -> bool:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import shutil
 import struct
 import zlib
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import numpy as np
@@ -36,6 +37,14 @@ def test_both_sentences_are_drawn_however_small_the_picture(words):
 
 
 @pytest.mark.skipif(png.find_browser() is None, reason="no Chromium on this machine")
+def test_words_do_not_touch_whatever_font_is_there():
+    """The two words are dark from their first letter to their last, but for the gaps between letters."""
+    svg = lines_svg(viewed("Vorstandsvorsitzende Unternehmensgründungen", "b"))
+    dark = dark_columns(png.png(svg))
+    assert max(b - a for a, b in pairwise(dark)) >= 12
+
+
+@pytest.mark.skipif(png.find_browser() is None, reason="no Chromium on this machine")
 def test_a_picture_larger_than_a_browser_can_draw_is_drawn_smaller():
     svg = lines_svg(viewed("Donaudampfschifffahrtsgesellschaft " * 60, "b " * 60))
     assert int(ElementTree.fromstring(svg).get("width")) > 16_384
@@ -44,7 +53,17 @@ def test_a_picture_larger_than_a_browser_can_draw_is_drawn_smaller():
 
 
 def dark_rows(picture: bytes) -> list[int]:
-    """The rows of a PNG (eight bits, RGBA, not interlaced) that hold something dark."""
+    """The rows of a picture that hold something dark."""
+    return np.flatnonzero(darkness(picture).any(axis=1)).tolist()
+
+
+def dark_columns(picture: bytes) -> list[int]:
+    """The columns of a picture that hold something dark."""
+    return np.flatnonzero(darkness(picture).any(axis=0)).tolist()
+
+
+def darkness(picture: bytes) -> np.ndarray:
+    """Which pixels of a PNG (eight bits, RGBA, not interlaced) are dark; (rows, columns)."""
     width, height, depth, kind = struct.unpack(">IIBB", picture[16:26])
     assert (depth, kind) == (8, 6)
     parts, place = b"", 8
@@ -55,11 +74,10 @@ def dark_rows(picture: bytes) -> list[int]:
     lines = np.frombuffer(zlib.decompress(parts), dtype=np.uint8).reshape(height, 1 + 4 * width)
     above = np.zeros((width, 4), dtype=np.int64)
     dark = []
-    for row, line in enumerate(lines):
+    for line in lines:
         above = _unfiltered(int(line[0]), line[1:].astype(np.int64).reshape(width, 4), above)
-        if (above[:, :3].sum(axis=1) < 384).any():
-            dark.append(row)
-    return dark
+        dark.append(above[:, :3].sum(axis=1) < 384)
+    return np.array(dark)
 
 
 def _unfiltered(filter: int, line: np.ndarray, above: np.ndarray) -> np.ndarray:
