@@ -63,8 +63,8 @@ def compile_library(root: Path) -> str:
     try:
         compiler = shlex.split(os.environ.get("CC", "cc"))
         command = [*compiler, *FLAGS, "-o", str(unfinished), str(root / FOLDER / "encoder.c")]
-        # What a compiler says may be in any encoding.
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        # What a compiler says may be in any encoding, and has to be shown in any.
+        done = subprocess.run(command, capture_output=True, text=True, errors="backslashreplace", check=False)
         if done.returncode == 0:
             unfinished.replace(root / LIBRARY)
             return ""
