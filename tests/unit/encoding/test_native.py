@@ -396,7 +396,7 @@ def test_a_compiler_that_fails_leaves_no_library(build, tmp_path, monkeypatch):
         "true": "could not be compiled",
         str(folder): "Permission denied",
         "cc 'without an end": "No closing quotation",
-        r"sh -c 'printf \377error >&2; exit 1'": r"\xfferror)",
+        r"""sh -c 'printf "\377error" >&2; exit 1'""": r"\xfferror)",
     }
     for compiler, said in failures.items():
         monkeypatch.setenv("CC", compiler)
