@@ -88,7 +88,8 @@ def filter_pairs(
     A pair's score is the share of its words that have a counterpart in the other sentence. With --links, it is the
     share of words that have links, times the mean probability of the links.
 
-    A translation memory stays one if the name of the output says so: weft filter memory.tmx --keep 0.9 -o clean.tmx
+    A TMX or XLIFF file keeps its format if the output has the same extension: weft filter memory.tmx --keep 0.9 -o
+    clean.tmx
 
     Example: weft filter pairs.txt --links pairs.links --keep 0.9 > clean.txt
     """

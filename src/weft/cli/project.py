@@ -87,7 +87,9 @@ def project(
     report: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Write the labels that could not be placed to this file.", rich_help_panel=OUTPUT
+            metavar="FILE",
+            help="Write to this file which labels or tags could not be placed, or only in part.",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     segments: Annotated[

@@ -80,7 +80,7 @@ def tune(
 
     The settings are the layer, the method, the threshold and the null. The link probabilities are calibrated as well,
     on the dev sets mixed with unrelated and half-translated sentences. The results are stored in weft.json. The model's
-    own settings, if it has any, are tried first: they and their calibration stay unless something else is better.
+    own settings, if it has any, are tried first; they and their calibration are kept unless other settings are better.
 
     Example: weft tune --model my-model --dev dev/ro-en --dev dev/ja-en
     """

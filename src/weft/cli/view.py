@@ -119,7 +119,7 @@ def view(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Model to align with, instead of LINKS or alongside them; can be given twice.",
+            help="Model to align with, instead of or in addition to LINKS; can be given twice.",
             show_default="weft-mini",
             rich_help_panel=MODEL,
         ),
