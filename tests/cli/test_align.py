@@ -185,7 +185,7 @@ def test_every_method_runs(weft, tiny_bert, method, heuristic):
     remark = (
         ""
         if method in ("softmax", "entmax", "argmax")
-        else f"weft: --symmetrize has no effect with the method {method}.\n"
+        else f"weft: --symmetrize has no effect with the method {method}; use --method softmax.\n"
     )
     assert done.stderr == remark
 
@@ -222,13 +222,17 @@ def test_mistakes_get_one_sentence(weft, tiny_bert, options, code, message):
 @pytest.mark.parametrize(
     ("options", "remark"),
     [
-        (["--method", "argmax", "--threshold", "0.1"], "weft: --threshold has no effect with the method argmax.\n"),
-        (["--method", "match", "--symmetrize", "union"], "weft: --symmetrize has no effect with the method match.\n"),
+        (["--method", "argmax", "--threshold", "0.1"], "--threshold has no effect with the method argmax."),
+        (["--symmetrize", "forward"], "--symmetrize has no effect with the method geometric; add --method softmax."),
+        (
+            ["--method", "match", "--symmetrize", "union"],
+            "--symmetrize has no effect with the method match; use --method softmax.",
+        ),
     ],
 )
 def test_options_without_effect_are_named(weft, options, remark):
     done = weft("align", *options, stdin="a ||| b\n")
-    assert (done.returncode, done.stderr) == (0, remark)
+    assert (done.returncode, done.stderr) == (0, f"weft: {remark}\n")
 
 
 def test_scores_without_a_calibration_are_named(weft, tiny_onnx):

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import re
 import shlex
+from pathlib import Path
 
 import pytest
+from typer.main import get_command
+
+from weft.cli.main import _with_optional_values, command_line
 
 
 @pytest.mark.parametrize(
@@ -24,6 +29,15 @@ import pytest
          "de.txt en.txt --method argmax"),
         ("--model bert --matching-methods i", "--matching-methods is an option of simalign",
          "--model bert-base-multilingual-cased --method itermax"),
+        ("-i pairs.txt -f fwd --overwrite", "-i is an option of eflomal",
+         "pairs.txt -o fwd --method softmax --symmetrize backward"),
+        ("--target=en.txt --source de.txt -r rev -F scores -R scores", "--target is an option of eflomal",
+         "de.txt en.txt -o rev --output-format jsonl --method softmax --symmetrize forward"),
+        ("-i pairs.txt -dov -I5", "-i is an option of fast_align", "pairs.txt"),
+        ("-i pairs.txt -o out.links -d", "-i is an option of fast_align", "pairs.txt -o out.links"),
+        ("-d -v -o pairs.txt", "-d is an option of fast_align", "pairs.txt"),
+        ("de.txt en.txt --matching-methods f", "--matching-methods is an option of simalign",
+         "de.txt en.txt --method argmax --symmetrize forward"),
         ("-s de.txt -t en.txt -f out.fwd -r out.rev --overwrite -m 3", "-s is an option of eflomal",
          "de.txt en.txt -o out.fwd"),
     ],
@@ -32,6 +46,52 @@ def test_a_line_of_another_tool_is_answered_with_the_line_to_type(weft, line, to
     done = weft("align", *shlex.split(line))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"weft: {tool}. In weft, type: weft align {answer}\n"
+
+
+TABLES = (Path(__file__).parents[2] / "docs" / "coming-from.md").read_text(encoding="utf-8")
+FLAGS = {"-d", "-o", "-v", "-r", "-N", "-s", "-log", "--no_cuda", "--add-probs", "--overwrite"}
+FLAGS |= {"--oneRef", "--oneHyp", "--ignorePossible", "--allSure", "--reverseRef", "--reverseHyp", "--cleanPunctuation"}
+VALUES = {"--extraction": "softmax", "--matching-methods": "mai", "--softmax_threshold": "0.1", "-device": "cpu"}
+
+
+def options_of(tool):
+    """The options in the first column of a table of coming-from.md that weft does not have itself."""
+    table = TABLES.split(f"| {tool} | weft")[1].split("\n\n")[0]
+    cells = [row.split("|")[1] for row in table.splitlines()[2:]]
+    names = [name for cell in cells for code in re.findall("`([^`]+)`", cell) for name in code.split()]
+    return sorted({name for name in names if name.startswith("-")} - {"-", "-o", "--source", "--target"})
+
+
+def parse(line):
+    """Read a command line as weft does, and run nothing."""
+    weft, *words = shlex.split(line)
+    name, *arguments = _with_optional_values(words)
+    assert weft == "weft"
+    get_command(command_line(name)).commands[name].make_context(name, arguments)
+
+
+@pytest.mark.parametrize(
+    ("tool", "option"),
+    [
+        (tool, option)
+        for tool in ("awesome-align", "tools/aer.py", "scripts/align_files.py", "fast_align", "eflomal-align")
+        for option in options_of(tool)
+    ],
+)
+def test_every_option_in_the_tables_is_answered_with_a_line_that_can_be_typed(weft, tool, option):
+    command, files = ("score", ["gold", "mine"]) if tool == "tools/aer.py" else ("align", ["a.txt"])
+    flags = FLAGS - ({"-r", "-s"} if tool == "eflomal-align" else set())
+    value = [] if option in flags else [VALUES.get(option, "8")]
+    done = weft(command, *files, option, *value)
+    assert done.returncode == 2
+    answer, _, line = done.stderr.strip().partition(" In weft, type: ")
+    assert answer.startswith(f"weft: {option} is an option of ")
+    for part in line.split(" && "):
+        parse(part)
+
+
+def test_numbers_below_zero_are_no_options_of_another_tool(weft, tmp_path):
+    assert weft("align", "--null", "-1", stdin="das ||| that\n").stdout == "0-0\n"
 
 
 def test_the_line_to_type_works(weft, tmp_path):
@@ -81,6 +141,9 @@ def test_a_line_of_atools_is_answered_too(weft, line, answer):
         ("score gold.talp my.links --oneRef --ignorePossible",
          "--oneRef is an option of awesome-align's aer.py. In weft, type: weft score gold.talp my.links "
          "--gold-base 1 --ignore-possible"),
+        ("score gold.talp my.links --reverseHyp",
+         "--reverseHyp is an option of awesome-align's aer.py. In weft, type: weft convert my.links swapped.links "
+         "--swap && weft score gold.talp swapped.links"),
     ],
 )  # fmt: skip
 def test_options_typed_out_of_habit_are_answered_with_what_does_it_here(weft, line, answer):

@@ -249,8 +249,9 @@ class LoadedJob:
         from weft.models.languages import unknown_languages
 
         job, settings = self._job, self._aligner.settings
+        advice = f"; {'add' if job.settings.get('method') is None else 'use'} `method` softmax"
         remarks = [
-            f"`{name}` has no effect with the method {settings.method}."
+            f"`{name}` has no effect with the method {settings.method}{advice if name == 'symmetrize' else ''}."
             for name in ("threshold", "alpha", "cost", "symmetrize")
             if job.settings.get(name) is not None and not METHODS[settings.method].uses(name)
         ]
