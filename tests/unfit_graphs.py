@@ -51,8 +51,9 @@ def attribute(kind: str, name: str, value: float):
 
 
 def half_a_head(graph):
-    heads = node_of(graph, "QAttention").attribute[0]
-    heads.CopyFrom(helper.make_attribute(heads.name, 0.5))
+    for node in graph.node:
+        if node.op_type == "QAttention":
+            node.attribute[0].CopyFrom(helper.make_attribute("num_heads", 0.5))
 
 
 def filled(name: str, number: float):
