@@ -45,7 +45,7 @@ class AlignedFiles:
     """What `align_files` did: lines written, how many of them are not pairs, and sentences read in windows.
 
     `missing_terms` says how often a source contains a term and the target lacks its translation. `unknown_lines` is the
-    number of lines with a side of which the model cannot read more than a third of the words. `linked_lines` is the
+    number of lines in which more than a third of the words of a side are unknown to the model. `linked_lines` is the
     number of lines with links, and `headings` the number of lines that contain column names.
     """
 
