@@ -53,11 +53,11 @@ SECTIONS = {
 }
 HEAD = """# Python API
 
-Made from the docstrings by `make docs`; do not edit. See the [quickstart](quickstart.md#python) first.
-Everything is typed, and `import weft` is light: names are loaded when they are first used.
+`make docs` generates this page from the docstrings, so do not edit it. Read the [quickstart](quickstart.md#python)
+first. Everything has type hints. `import weft` is fast, because names are loaded only when they are first used.
 
-A `Sentence` is a string of words separated by blanks or a list of words; a `Pair` is a `SentencePair` or two sentences.
-A `FilePath` is a `str` or a `pathlib.Path`. `DEFAULT_MODEL` is `weft-mini`.
+A `Sentence` is a string of words separated by spaces, or a list of words. A `Pair` is a `SentencePair` or two
+sentences. A `FilePath` is a `str` or a `pathlib.Path`. `DEFAULT_MODEL` is `weft-mini`.
 """
 
 Definition = ast.ClassDef | ast.FunctionDef

@@ -44,7 +44,7 @@ _MOST_UNKNOWN = 1 / 3
 
 
 class Aligner:
-    """Aligns sentence pairs with one encoder and one way to take links."""
+    """Aligns sentence pairs with one encoder and one method of extracting links."""
 
     def __init__(
         self, encoder: Encoder, settings: ExtractionSettings | None = None, *, languages: Sequence[str] = ()
@@ -72,17 +72,17 @@ class Aligner:
         local_files_only: bool = False,
         **settings: Any,
     ) -> Aligner:
-        """Load a model: weft's own, a folder, or a name on the Hugging Face hub (with the extra `torch`).
+        """Load a built-in model, a folder, or a model on the Hugging Face Hub (with the extra `torch`).
 
         Args:
-            model: which model.
-            layer: the layer whose hidden states are compared; the model's settings or a good guess by default.
+            model: the model's name or folder.
+            layer: the layer whose hidden states are compared; by default, the model's own, or a good guess.
             device: `auto`, `cpu` or `cuda`.
             dtype: `auto`, `float32`, `bfloat16` or `float16`.
-            batch_tokens: how many subwords go through the encoder at once.
-            revision: of a model on the hub, the branch, tag or commit; its main branch by default.
-            token: of a model on the hub, who asks for it; the token that the hub's own tools have stored by default.
-            local_files_only: of a model on the hub, whether to take what is on this machine and ask nobody.
+            batch_tokens: the number of subwords to encode at once.
+            revision: for a model on the Hub, the branch, tag or commit; the main branch by default.
+            token: for a model on the Hub, your access token; by default, the one that the Hub's own tools have stored.
+            local_files_only: for a model on the Hub, use only the files that are already on this machine.
             settings: fields of `ExtractionSettings` that differ from the model's own: `method`, `threshold`,
                 `alpha`, `cost`, `symmetrize`, `null`.
         """
@@ -97,7 +97,7 @@ class Aligner:
         return f"<Aligner: {model}, {settings.method}, threshold {settings.effective_threshold:g}{null}>"
 
     def save_pretrained(self, folder: str | Path) -> None:
-        """Write encoder, tokenizer and settings; plain `AutoModel.from_pretrained` loads the folder too."""
+        """Save the encoder, the tokenizer and the settings. `AutoModel.from_pretrained` can load the folder too."""
         save_model(Path(folder), self.encoder, self.settings)
 
     def align(
@@ -113,11 +113,11 @@ class Aligner:
         """Align one pair.
 
         Args:
-            source: a string of words separated by spaces, or a list of words; with `raw` any text.
+            source: a string of words separated by spaces, or a list of words; with `raw`, any text.
             target: its translation.
-            scores: what links carry: `calibrated`, `raw` or `none`.
-            raw: strings are text that is not split into words yet; `alignment.pair` has the words.
-            source_language: with `raw`, a language code such as `de` or `ja`; guessed by the script otherwise.
+            scores: which scores the links have: `calibrated`, `raw` or `none`.
+            raw: whether strings are text that is not split into words yet; `alignment.pair` contains the words.
+            source_language: with `raw`, a language code such as `de` or `ja`; by default, guessed from the script.
             target_language: the language of the translation.
 
         Raises:
@@ -129,7 +129,7 @@ class Aligner:
     def align_batch(
         self, pairs: Iterable[Pair], *more: object, scores: Scores | str = Scores.CALIBRATED, **options: Any
     ) -> list[Alignment]:
-        """Align several pairs; the result has their order and number. `options` are those of `stream`.
+        """Align several pairs: one alignment for each, in the same order. `options` are those of `stream`.
 
         Raises:
             SettingError: source and target are given as two lists, or an item of `pairs` is not a pair.
@@ -150,17 +150,17 @@ class Aligner:
         target_language: str | None = None,
         chunk_words: int | None = None,
     ) -> Iterator[Alignment]:
-        """Align any number of pairs in bounded memory, one alignment for each pair, in order.
+        """Align any number of pairs in bounded memory: one alignment for each pair, in the same order.
 
-        A pair with an empty side has no links, and neither has a word that is empty or white space.
+        A pair with an empty side has no links. Neither does a word that is empty or only white space.
 
         Args:
-            pairs: any iterable; it is read a few chunks ahead.
-            scores: what links carry: `calibrated`, `raw` or `none`.
-            raw: strings are text that is not split into words yet.
-            source_language: with `raw`, a language code such as `de` or `ja`; guessed by the script otherwise.
+            pairs: any iterable. It is read a few chunks ahead.
+            scores: which scores the links have: `calibrated`, `raw` or `none`.
+            raw: whether strings are text that is not split into words yet.
+            source_language: with `raw`, a language code such as `de` or `ja`; by default, guessed from the script.
             target_language: the language of the translations.
-            chunk_words: words of both sides that are encoded together; what suits the encoder by default.
+            chunk_words: how many words of both sides are encoded together; by default, it suits the encoder.
 
         Raises:
             SettingError: an item of `pairs` is not a pair of sentences; the message names the row.
@@ -180,22 +180,22 @@ class Aligner:
         scores: Scores,
         at_once: int | None = None,
     ) -> Iterator[tuple[Item, list[Alignment]]]:
-        """Align chunks of a corpus, each with as many alignments as it has lines, in order.
+        """Align the chunks of a corpus, in order. Each chunk gets as many alignments as it has lines.
 
         Args:
-            chunks: whatever stands for some lines that are encoded together; a few are read ahead.
-            tokenize: cuts a chunk into subwords; for pairs, the encoder's own `tokenize`.
-            scores: what links carry.
-            at_once: how many chunks are worked on at a time; what suits the encoder by default.
+            chunks: objects that each stand for some lines that are encoded together. A few are read ahead.
+            tokenize: a function that splits a chunk into subwords; for pairs, the encoder's own `tokenize`.
+            scores: which scores the links have.
+            at_once: how many chunks are in progress at a time; by default, it suits the encoder.
         """
         pace = self.encoder.pace
         begin = lambda chunk: self.begin(tokenize(chunk), scores=scores)  # noqa: E731 - a name for the line below
         return in_order(begin, chunks, at_once or pace.chunks_at_once, threads=pace.threads)
 
     def begin(self, lines: TokenizedPairs, *, scores: Scores) -> Pending[list[Alignment]]:
-        """Begin to align lines all at once, whatever memory that takes: subwords → states → similarity → links.
+        """Start to align all lines at once, however much memory that takes: subwords → states → similarity → links.
 
-        Of a pair that is too long to be read at once, stretches of about a sentence are paired before.
+        A pair that is too long to be read at once is first cut into stretches of about a sentence, which are paired.
         """
         nothing = Alignment(score=None if scores is Scores.NONE else 0.0)
         if not len(lines.pairs):
@@ -225,13 +225,14 @@ class Aligner:
         """Align two texts whose sentences are not paired yet.
 
         Args:
-            source: the sentences of a text, each a tuple of words, none of them empty.
-            target: those of its translation, as many or not.
-            scores: what links carry: `calibrated`, `raw` or `none`.
+            source: the sentences of a text, each a tuple of words. No sentence may be empty.
+            target: the sentences of its translation; their number may differ.
+            scores: which scores the links have: `calibrated`, `raw` or `none`.
 
         Returns:
-            Both texts from beginning to end: the numbers of source and target sentences that belong together, up to
-            three with two, and their words' links. Sentences without a counterpart have an empty range beside them.
+            Both texts from beginning to end. Each item contains the numbers of the source sentences and of the target
+            sentences that belong together (up to three with two), and the links of their words. For a sentence without
+            a counterpart, the other range is empty.
         """
         kind = chosen("scores", Scores, scores)
         # Scores say which sentences belong together, whether anybody wants to see them or not.
@@ -272,7 +273,7 @@ class Aligner:
         return texts, found
 
     def similarity(self, source: Sentence, target: Sentence, *, kind: str = "cosine") -> npt.NDArray[np.float32]:
-        """How similar the words of two sentences are: that of their closest subwords.
+        """How similar the words of two sentences are: the similarity of their closest subwords.
 
         Args:
             source: a string of words separated by spaces, or a list of words.
@@ -280,7 +281,7 @@ class Aligner:
             kind: `cosine` or `dot`.
 
         Returns:
-            An array of shape (source words, target words); 0 for words that are empty or white space.
+            An array of shape (source words, target words), with 0 for words that are empty or only white space.
         """
         if kind not in (Cost.COSINE, Cost.DOT):
             raise SettingError(f"`kind` must be cosine or dot, got {kind!r}.")

@@ -10,9 +10,9 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 
 class WeftError(Exception):
-    """Base of all errors that are the input's or the setting's fault; the message is meant for the user.
+    """Base class of all errors caused by the input or the settings. The message is meant for the user.
 
-    Messages name parameters in backticks, as in `threshold`; the command line writes them as options.
+    Messages name parameters in backticks, such as `threshold`. The command line shows them as options.
     """
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -27,10 +27,10 @@ def _restored(kind: type[WeftError], args: tuple[object, ...], state: dict[str, 
 
 
 class FormatError(WeftError):
-    """A file does not hold what it should. Names the file, the line and, for bad bytes, the byte; all from 1.
+    """A file is not as expected. The message names the file, the line and, for bad bytes, the byte, counted from 1.
 
-    Where a row of a file is several lines, or a unit of XML, `line` is the number of the row, as in the output, and the
-    message names the line at which the row begins.
+    If a row of a file has several lines, or is a unit of XML, `line` is the number of the row, as in the output, and
+    the message names the line at which the row begins.
     """
 
     def __init__(
@@ -45,12 +45,12 @@ class FormatError(WeftError):
         self._parts = (message, begins)
 
     def renamed(self, path: str) -> FormatError:
-        """The same about a file of another name."""
+        """The same error about a file with another name."""
         message, begins = self._parts
         return FormatError(path, self.line, message, byte=self.byte, begins=begins)
 
     def because(self, reason: str) -> FormatError:
-        """The same with the likely reason in place of other advice: a sentence after the first one."""
+        """The same error with the likely reason instead of other advice: `reason` follows the first sentence."""
         message, begins = self._parts
         first = message.partition(". ")[0].rstrip(".")
         return FormatError(self.path, self.line, f"{first}. {reason}", byte=self.byte, begins=begins)
@@ -59,7 +59,7 @@ class FormatError(WeftError):
 class LineCountError(WeftError):
     """Files that belong together line by line have different numbers of lines.
 
-    Of two `texts`, a sentence and its translation may stand on different lines; there is a command for that.
+    With `texts`, a sentence and its translation may be on different lines, and the message names a command for that.
     """
 
     def __init__(self, counts: Sequence[tuple[str, int]], *, texts: bool = False) -> None:
@@ -95,9 +95,9 @@ def install_command(extra: str) -> str:
 
 
 class SettingError(WeftError, ValueError):
-    """A setting has a value that makes no sense, or a name that does not exist.
+    """A setting has an impossible value or an unknown name.
 
-    The message says which values or names there are; the command line exits with 2.
+    The message lists the possible values or names. The command line exits with code 2.
     """
 
 

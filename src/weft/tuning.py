@@ -31,7 +31,7 @@ _FOLDS = 5
 
 @dataclass(frozen=True, slots=True)
 class DevSet:
-    """Sentences with gold links to choose settings by; test sets are for reporting and have no place here."""
+    """Sentences with gold links, used to choose settings. Do not use test sets, whose scores are reported, for this."""
 
     name: str
     pairs: tuple[SentencePair, ...]
@@ -39,7 +39,7 @@ class DevSet:
 
     @classmethod
     def read(cls, prefix: str) -> DevSet:
-        """Read PREFIX.src, PREFIX.tgt and PREFIX.talp; sentences with an empty side are left out."""
+        """Read PREFIX.src, PREFIX.tgt and PREFIX.talp. Pairs with an empty side are left out."""
         source, target, links = (Path(f"{prefix}.{ending}") for ending in ("src", "tgt", "talp"))
         rows = GoldFile(links, read_sentences(source, target), pairs_name=str(source))
         kept = [(row.pair, row.gold) for row in rows if row.pair and all("".join(side).strip() for side in row.pair)]
@@ -48,16 +48,16 @@ class DevSet:
         return cls(prefix, tuple(pair for pair, _ in kept), tuple(gold for _, gold in kept))
 
     def unrelated(self) -> DevSet:
-        """Half as many pairs: a source with the target of a line far away, so that no link between them is right."""
+        """Half as many pairs: each a source with the target of a distant line, so no link between them is right."""
         numbers = range(0, len(self.pairs), 2)
         pairs = (SentencePair(self.pairs[number].source, self._far_from(number).target) for number in numbers)
         return DevSet(self.name, tuple(pairs), (GoldAlignment(frozenset(), frozenset()),) * len(numbers))
 
     def half_translated(self) -> DevSet:
-        """Half as many pairs, of which one side says more than the other.
+        """Half as many pairs, in which one side says more than the other.
 
-        In turn: half a sentence of a line far away is added after the target or after the source, or the second half
-        of the target or of the source is cut off.
+        By turns, half a sentence of a distant line is added after the target or after the source, or the second half of
+        the target or of the source is cut off.
         """
         found = [self._half_translated(number, way) for way, number in enumerate(range(1, len(self.pairs), 2))]
         return DevSet(self.name, tuple(pair for pair, _ in found), tuple(gold for _, gold in found))
@@ -85,7 +85,7 @@ def _first_half(words: tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One combination and its rates on each dev set, in percent; `present` says that the model has it already."""
+    """One combination and its rates on each dev set, in percent. `present` marks the model's own settings."""
 
     layer: int | None
     settings: ExtractionSettings
@@ -94,7 +94,7 @@ class Trial:
 
     @property
     def mean_aer(self) -> float:
-        """The mean over the dev sets, so that a large one does not decide alone."""
+        """The mean over the dev sets, so that a large dev set does not decide alone."""
         return self.mean.aer
 
     @property
@@ -105,12 +105,12 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationErrors:
-    """How far probabilities are off on average, from 0 to 1 (expected calibration error).
+    """By how much probabilities are off on average, from 0 to 1 (expected calibration error).
 
     Attributes:
-        before: of raw scores on the dev sets.
-        after: of probabilities on the dev sets, each read off a curve that was fitted on other sentences.
-        with_unrelated: likewise where every third pair has two unrelated sentences.
+        before: for raw scores on the dev sets.
+        after: for probabilities on the dev sets, each from a curve that was fitted on other sentences.
+        with_unrelated: the same, where every third pair consists of two unrelated sentences.
     """
 
     before: float
@@ -120,10 +120,10 @@ class CalibrationErrors:
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """The best combination, and how well its probabilities hold.
+    """The best combination, and how far its probabilities are off.
 
-    `errors` is None where no curve was fitted: because the model's own settings are the best and have one, or because
-    the dev sets hold too few links. The model's curve then stays if it was fitted for such settings.
+    `errors` is None if no curve was fitted, because the model's own settings are the best and have one, or because the
+    dev sets have too few links. The model's curve then stays if it fits the settings.
     """
 
     best: Trial
@@ -145,24 +145,24 @@ def tune(
     nulls: Sequence[float | None] = NULLS,
     report: Callable[[Trial], None] = lambda trial: None,
 ) -> Tuned:
-    """Try every layer with every method and threshold, then the best of them with every null and threshold.
+    """Try every layer with every method and threshold, then the best layer and method with every null and threshold.
 
-    The combination with the lowest mean AER gets a curve for probabilities (`calibrated`). If that is no lower than
-    with the model's present settings, these stay, with the curve that they have.
+    The combination with the lowest mean AER gets a curve for probabilities (see `calibrated`). If its AER is no lower
+    than that of the model's present settings, these settings stay, with the curve that they have.
 
     Args:
-        load: gives the encoder cut at a layer.
+        load: a function that returns the encoder, cut at a layer.
         layers: the layers to try.
         methods: the methods to try, each with its thresholds.
-        dev_sets: what to judge by.
-        base: settings for all that is not tried.
-        present: the layer and the settings that the model has, if it has any.
-        thresholds: the thresholds to try with methods that have one; each method's own by default.
-        nulls: the nulls to try; layers and methods are compared with the first.
+        dev_sets: the dev sets on which AER is measured.
+        base: the settings for everything that is not tried.
+        present: the model's present layer and settings, if it has any.
+        thresholds: the thresholds to try with methods that have one; by default, each method's own.
+        nulls: the nulls to try; layers and methods are compared with the first one.
         report: called with each trial.
 
     Raises:
-        WeftError: if there is nothing to try.
+        WeftError: there is nothing to try.
     """
     judge = _Judge(load, dev_sets, report)
     own = None if present is None else judge.trial(*present, present=True)
@@ -279,17 +279,17 @@ def calibrated(
 ) -> tuple[ExtractionSettings, CalibrationErrors | None]:
     """Fit the curve from raw scores to probabilities.
 
-    It is fitted on the dev sets mixed with unrelated sentences and half-translated ones, two and one for four true
-    pairs, so that probabilities also hold where a text is not a translation.
+    The curve is fitted on the dev sets, mixed with other pairs: for every four true pairs, two of unrelated sentences
+    and one that is half translated. So probabilities also hold for text that is not a translation.
 
     Args:
-        encoder: gives the hidden states.
-        settings: how links are taken.
+        encoder: the encoder that computes the hidden states.
+        settings: how links are extracted.
         dev_sets: sentences with gold links.
 
     Returns:
-        The settings with the curve, and how far its probabilities are off; settings without a curve and None where
-        the dev sets hold too few links.
+        The settings with the curve, and by how much its probabilities are off. If the dev sets have too few links, the
+        settings without a curve, and None.
     """
     settings = replace(settings, calibration=None)
     true = ScoredLinks.of(encoder, settings, dev_sets)

@@ -14,7 +14,7 @@ WordPair = tuple[int, int]
 class SentencePair(NamedTuple):
     """A sentence and its translation, both split into words.
 
-    A named tuple and not a dataclass, as links are: there is one for each line of a corpus.
+    Like a link, this is a named tuple and not a dataclass, because there is one for each line of a corpus.
     """
 
     source: Words
@@ -22,9 +22,9 @@ class SentencePair(NamedTuple):
 
 
 class Link(NamedTuple):
-    """One source word corresponds to one target word; both are counted from 0.
+    """One source word and the target word that it corresponds to. Both indices start at 0.
 
-    A named tuple and not a dataclass: corpora hold billions of links, and tuples hash and compare in C.
+    This is a named tuple and not a dataclass, because corpora have billions of links, and tuples hash and compare in C.
     """
 
     source: int
@@ -40,17 +40,18 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """The links of one sentence pair, in order and each word pair once.
+    """The links of one sentence pair, in order. Each word pair occurs once.
 
-    `print(alignment)` gives the Pharaoh format, `len(alignment)` the number of links, and iterating gives the links.
-    In a notebook an alignment draws itself.
+    `print(alignment)` prints the Pharaoh format, `len(alignment)` is the number of links, and iterating yields the
+    links. In a notebook, an alignment is shown as a drawing.
 
     Attributes:
         links: the links, ordered by source and then by target index.
-        score: rates the whole pair, from 0 to 1.
-        pair: the sentences, where they are known. Alignments with the same links and score are equal whatever it is.
-        unknown: how many words of both sentences the model cannot read, if they are more than a third of either one;
-            otherwise 0. The link probabilities are then lowered by that share.
+        score: how well the whole pair is linked, from 0 to 1.
+        pair: the sentences, if they are known. Comparisons ignore it: alignments with the same links and score are
+            equal.
+        unknown: how many words of both sentences the model cannot read, if these are more than a third of the words of
+            either sentence; otherwise 0. The link probabilities are then lowered by that share.
     """
 
     links: tuple[Link, ...] = ()
@@ -60,7 +61,7 @@ class Alignment:
 
     @classmethod
     def of(cls, links: Iterable[Link], score: float | None = None) -> Alignment:
-        """Put links in order. Of two links between the same words a sure one wins, then the higher score."""
+        """Sort links. If two links join the same words, a sure one wins, then the one with the higher score."""
         best: dict[WordPair, Link] = {}
         for link in links:
             known = best.get(link.indices)
@@ -78,8 +79,8 @@ class Alignment:
         """The linked words themselves, source and target, in the order of the links.
 
         Raises:
-            ValueError: the alignment was read from a file of links and does not know its sentences. `with_pair`
-                tells it.
+            ValueError: the alignment was read from a file of links and does not know its sentences. Use `with_pair`
+                first.
         """
         if self.pair is None:
             raise ValueError("this alignment does not know its sentences; use alignment.with_pair(pair).word_pairs.")
@@ -91,7 +92,7 @@ class Alignment:
         return Alignment(self.links, self.score, pair, self.unknown)
 
     def without_scores(self) -> Alignment:
-        """The same links, none of them scored, nor the pair."""
+        """The same links without scores, and without the score of the pair."""
         return replace(self, links=tuple(link._replace(score=None) for link in self.links), score=None)
 
     def at_least(self, score: float) -> Alignment:
@@ -100,7 +101,7 @@ class Alignment:
         return replace(self, links=kept)
 
     def swapped(self) -> Alignment:
-        """This alignment with source and target exchanged."""
+        """This alignment with source and target swapped."""
         links = (link._replace(source=link.target, target=link.source) for link in self.links)
         turned = Alignment.of(links, self.score)
         return turned if self.pair is None else turned.with_pair(SentencePair(self.pair.target, self.pair.source))
@@ -123,7 +124,7 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)
 class GoldAlignment:
-    """What annotators agreed on. `possible` holds the sure links too, as P does in the AER formula."""
+    """Links made by annotators. `possible` includes the sure links too, like P in the AER formula."""
 
     sure: frozenset[WordPair]
     possible: frozenset[WordPair]
@@ -142,7 +143,7 @@ class GoldAlignment:
         return cls(sure, frozenset([(link[0], link[1]) for link in links]))
 
     def only_sure(self) -> GoldAlignment:
-        """This gold with its sure links alone."""
+        """The same gold with only its sure links."""
         return GoldAlignment(self.sure, self.sure)
 
 

@@ -80,7 +80,7 @@ def test_a_team_needs_a_token(tmp_path):
 def test_what_makes_no_sense_is_refused(tmp_path):
     assert "only work with --pairs" in run(tmp_path / "x", "--only-create").stderr
     (tmp_path / "bad").write_text("nothing\n")
-    assert "holds no sentence pairs" in run(tmp_path / "x", "--pairs", tmp_path / "bad").stderr
+    assert "contains no sentence pairs" in run(tmp_path / "x", "--pairs", tmp_path / "bad").stderr
     assert not (tmp_path / "x").exists()
 
 

@@ -55,7 +55,7 @@ def test_labels_without_a_place_are_counted_and_listed(weft, files):
     )
     assert done.stderr == (
         "weft: 2 of 3 labels could not be placed (2: its words have no links).\n"
-        "weft: 1 of 3 labels could be carried over only in part, as other words stand in between.\n"
+        "weft: 1 of 3 labels could be carried over only in part, because other words come in between.\n"
     )
 
 

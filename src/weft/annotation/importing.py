@@ -73,7 +73,7 @@ def read_files(
     ]
     if not any(entry.pair != NOTHING for entry in pairs):
         raise SettingError(
-            f"{display_name(paths[0])} holds no sentence pairs: 'source ||| target' lines, two columns, or JSONL."
+            f"{display_name(paths[0])} contains no sentence pairs: 'source ||| target' lines, two columns, or JSONL."
         )
     links = _links_beside(paths[0], pairs) if len(paths) == 1 and _is_json(paths[0]) else []
     return Imported(pairs, links)
@@ -144,7 +144,7 @@ def create_from_files(
     """
     found = read_files(paths, reader=reader)
     if not found.pairs:
-        raise SettingError(f"{display_name(paths[0])} holds links; give the sentence pairs.")
+        raise SettingError(f"{display_name(paths[0])} contains links; give the sentence pairs.")
     suggestions = found.links
     if links is not None:
         suggestions = read_files([links], [entry.pair for entry in found.pairs]).links

@@ -48,7 +48,7 @@ class ConflictError(WeftError):
     """Somebody changed the same pair meanwhile, in another tab; `current` is what stands there now."""
 
     def __init__(self, current: Annotation) -> None:
-        super().__init__("this pair was changed in another tab meanwhile.")
+        super().__init__("this pair was changed in another tab in the meantime.")
         self.current = current
 
 

@@ -24,11 +24,11 @@ _BATCH = 1 << 16
 
 
 def pair_score(pair: SentencePair, alignment: Alignment) -> float:
-    """How well two sentences go together, 0 to 1: the score that the aligner gave the pair.
+    """How well two sentences go together, from 0 to 1: the score that the aligner gave the pair.
 
-    For an alignment without one it is the share of words with a link, times the mean probability of the links. Links
-    without scores count as certain, so that for them coverage alone decides. A side that says the same few words again
-    and again lowers the score: anything can be linked with such a side.
+    For an alignment without a score, it is the share of words with a link, times the mean probability of the links.
+    Links without scores count as certain, so only the share of linked words matters. A side that repeats the same few
+    words over and over lowers the score, because anything can be linked to such a side.
     """
     return min(map(_variety, pair)) * min(1.0, max(0.0, _linked_score(pair, alignment)))
 
@@ -81,17 +81,17 @@ def _without_quotes(came: bytes, row: TableRow) -> bytes:
 
 
 def keep_above(scores: Iterable[float], threshold: float) -> Iterator[tuple[float, bool]]:
-    """Each score with the verdict whether it reaches the threshold."""
+    """Yield each score, and whether it reaches the threshold."""
     for score in scores:
         yield score, score >= max(threshold, 0.0)
 
 
 def keep_share(scores: Iterable[float], share: float) -> Iterator[tuple[float, bool]]:
-    """Each score with the verdict whether it is among the best `share` of all; exact in number.
+    """Yield each score, and whether it is among the best `share` of all scores. The number is exact.
 
-    All scores must be known before the first verdict. They wait in a temporary file, and a histogram of 65,536
-    steps finds the border, so memory does not grow with the corpus. Within the step on the
-    border earlier lines win.
+    All scores must be known before the first result. They are stored in a temporary file, and a histogram with 65,536
+    steps finds the cut-off, so memory use does not grow with the corpus. Within the step at the cut-off, earlier lines
+    win.
     """
     if not 0.0 <= share <= 1.0:
         raise SettingError(f"a share must be between 0 and 1, got {share}.")

@@ -67,7 +67,7 @@ class Listing:
             yield f"{nearby:,} of {self._total:,} {self._what} have no links and were put in the nearest place."
         if parts:
             kept = f"{parts:,} of {self._total:,} {self._what} could be carried over only in part"
-            yield f"{kept}, as other words stand in between."
+            yield f"{kept}, because other words come in between."
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ _LONGEST = 1 << 12
 class Entry:
     """One word pair: how often it is linked, the two conditional probabilities, and the line of an example.
 
-    An empty word stands for none: the other one is so often without a link.
+    An empty word means that the other word has no link; `count` then says how often.
     """
 
     source: str
@@ -50,8 +50,8 @@ class Vocabulary(dict[str, int]):
 class Lexicon:
     """Counts linked words, sentence by sentence.
 
-    With `unlinked`, a word without a link counts as linked with the empty word, so that probabilities are shares of all
-    that a word corresponds to, nothing included.
+    With `unlinked`, a word without a link counts as linked to the empty word. The probabilities then also say how often
+    a word has no counterpart.
     """
 
     def __init__(self, *, lowercase: bool = False, unlinked: bool = False) -> None:
@@ -79,12 +79,12 @@ class Lexicon:
     def entries(self, *, min_count: int = 1, best: int | None = None, punctuation: bool = True) -> Iterator[Entry]:
         """Yield entries, the most frequent first.
 
-        Probabilities are shares of all links of a word, also of those that are not listed.
+        Probabilities are shares of all links of a word, including those that are not listed.
 
         Args:
             min_count: leave out pairs of words that are linked less often.
-            best: keep only so many translations of each source word.
-            punctuation: list pairs as well in which there is no letter and no digit, such as a full stop with another.
+            best: the maximum number of translations of each source word.
+            punctuation: also list pairs without any letter or digit, such as two full stops.
         """
         sources, targets = self._sources.spelt(), self._targets.spelt()
         of_source, of_target = self._totals()
@@ -105,12 +105,12 @@ class Lexicon:
     def shortlist(
         self, *, to_source: bool = False, min_count: int = 1, best: int | None = None
     ) -> Iterator[tuple[str, str, float]]:
-        """Yield `(word, given word, probability)` as Marian's shortlists have them: the target word comes first.
+        """Yield `(word, given word, probability)` as in Marian's shortlists: the target word comes first.
 
         Args:
             to_source: the other direction, `(source, target, p(source | target))`.
             min_count: leave out pairs of words that are linked less often.
-            best: keep only so many translations of each word that is translated.
+            best: the maximum number of translations of each given word.
         """
         listed: Counter[str] = Counter()
         for entry in self.entries(min_count=min_count):

@@ -69,7 +69,7 @@ def _widened(columns: list[list[int]], top: int, bottom: int, left: int, right: 
 
 @dataclass(frozen=True, slots=True)
 class PhrasePair:
-    """A line of the phrase table; `links` count words within the phrases, and counts are numbers of occurrences."""
+    """A line of the phrase table. `links` are word indices within the phrases; counts are numbers of occurrences."""
 
     source: str
     target: str
@@ -96,7 +96,7 @@ class PhrasePair:
 
 
 class PhraseTable:
-    """Collects phrase pairs sentence by sentence; sorting on disk keeps the memory bounded."""
+    """Collects phrase pairs sentence by sentence. Sorting takes place on disk, so memory use is bounded."""
 
     def __init__(self, *, max_length: int = 7, min_count: int = 1, in_memory: int = ROWS_IN_MEMORY) -> None:
         self._max_length = max_length
@@ -104,7 +104,7 @@ class PhraseTable:
         self._in_memory = in_memory
 
     def entries(self, sentences: Iterable[tuple[SentencePair, Alignment]]) -> Iterator[PhrasePair]:
-        """The phrase pairs of a corpus in order of source, then target; reads all of it before the first one."""
+        """Yield the phrase pairs, sorted by source, then target. The whole corpus is read before the first."""
         self._weights = LexicalWeights()
         # Asked for after all sentences were counted, and mostly about the same words again and again.
         self._of_source = lru_cache(_KNOWN_WEIGHTS)(self._weights.of_source)

@@ -26,7 +26,7 @@ _WEIGHTS = (-0.25, -1.0)
 
 
 class Gaps(StrEnum):
-    """What becomes of a label whose words do not stand together on the other side."""
+    """How to place a label whose words are not contiguous on the other side."""
 
     FILL = "fill"
     LONGEST = "longest"
@@ -35,7 +35,7 @@ class Gaps(StrEnum):
 
 
 class Span(NamedTuple):
-    """A label on the words from `start` up to `end`, which is the first word behind it."""
+    """A label on the words from `start` up to `end`, which is the first word after the label."""
 
     start: int
     end: int
@@ -57,7 +57,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Projected:
-    """Where a span lies on the other side, and which parts of it were left out."""
+    """The place of a span on the other side, and the parts of it that were left out."""
 
     runs: tuple[Run, ...] = ()
     reason: Reason | None = None
@@ -75,18 +75,18 @@ class _Claim(NamedTuple):
 def project_spans(
     spans: Sequence[Span], alignment: Alignment, *, gaps: Gaps | str = Gaps.FILL, max_gap: int = 1
 ) -> list[Projected]:
-    """Find each span's place on the target side of `alignment`; the result has the order of `spans`.
+    """Find the place of each span on the target side of `alignment`. The result has the order of `spans`.
 
-    Two spans that share no source word share no target word either: the stronger claim gets it. Spans that overlap in
-    the source (nested elements) may overlap in the target too.
+    Two spans that share no source word share no target word either: if both claim a word, the stronger claim wins.
+    Spans that overlap in the source (nested elements) may also overlap in the target.
 
     Args:
         spans: labels over source words.
-        alignment: links from the labelled side to the other.
-        gaps: `fill` joins a span across every gap, `longest` keeps its run with the most linked words, `split` keeps
-            all runs; `dense` keeps the run in which its own words outweigh others, so that one wrong link far away
-            does not stretch it. None of them reaches across a word of another span.
-        max_gap: for `longest` and `split`, gaps of so many words are no gaps.
+        alignment: links from the labelled side to the other side.
+        gaps: `fill` joins a span across every gap. `longest` keeps the run with the most linked words. `split` keeps
+            all runs. `dense` keeps the run in which the span's own words most outweigh others, so that one wrong link
+            far away does not stretch the span. No span reaches across a word of another span.
+        max_gap: for `longest` and `split`, gaps of up to this many words are ignored.
     """
     linked: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
     for link in alignment.links:

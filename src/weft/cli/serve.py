@@ -99,7 +99,7 @@ def serve(
         typer.Option(
             min=1,
             metavar="N",
-            help="Maximum requests in the queue; further ones are refused with status 503.",
+            help="Maximum requests waiting or in progress; further ones are refused with status 503.",
             rich_help_panel=_LIMITS,
         ),
     ] = 64,

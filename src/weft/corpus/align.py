@@ -42,11 +42,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class AlignedFiles:
-    """What `align_files` has done: lines written, those of them without a pair, and sentences read in windows.
+    """What `align_files` did: lines written, how many of them are not pairs, and sentences read in windows.
 
-    `missing_terms` says how often a line's source has a term and its target has not its translation, `unknown_lines`
-    in how many lines the model cannot read more than a third of a side's words, `linked_lines` how many have a link,
-    `headings` how many hold the names of columns.
+    `missing_terms` says how often a source contains a term and the target lacks its translation. `unknown_lines` is the
+    number of lines in which more than a third of the words of a side are unknown to the model. `linked_lines` is the
+    number of lines with links, and `headings` the number of lines that contain column names.
     """
 
     lines: int
@@ -87,46 +87,48 @@ def align_files(
     on_missing_term: Callable[[int, str], object] | None = None,
     **settings: Any,
 ) -> AlignedFiles:
-    """Align a corpus: what `weft align` does, with one line of links for each line.
+    """Align a corpus as `weft align` does: one line of links for each input line.
 
     A line that cannot be aligned gets an empty line. The output appears only when it is complete.
 
     Args:
-        source: the pairs, or the source side; `-` is stdin. With Ray also a folder, a pattern or an fsspec address.
-        target: the target side, if it is in a file of its own.
-        output: the file to write, or a function that is given the output piece by piece.
-        model: weft's own, a folder, or a name on the hub.
-        input_format: how a line holds its pair: `auto`, `bars`, `tsv` or `jsonl`.
-        source_field: the field of JSONL, or the column of a table, with the source sentence; `source` by default, or
-            found in `translation`.
-        target_field: the field of JSONL, or the column of a table, with the target sentence.
-        columns: names for the columns of a table that has none, as in `id,source,target`. JSONL keeps what has other
-            names.
-        output_format: how links are written: `pharaoh`, `jsonl`, `words` or `naacl`.
-        scores: what links carry: `none`, `calibrated` or `raw`.
-        raw: the text is not split into words yet.
-        source_language: language code of raw text; guessed by its script otherwise. It also chooses the source
-            among the languages of a translation memory.
-        target_language: language code of the other side.
-        min_probability: leave out links that are less probable, from 0 to 1.
-        terms: words whose translation is known, as pairs or as a file of two columns. Where a line has both, they are
-            linked, and with nothing else.
-        shards: finish the output in so many pieces that survive a kill.
-        resume: go on where a killed run with shards stopped.
-        workers: processes; by default 1, and with shards or Ray one for each GPU.
+        source: the pairs, or the source side; `-` is stdin. With Ray, it may also be a folder, a pattern or an fsspec
+            address.
+        target: the target side, if it is in a separate file.
+        output: the file to write, or a function that receives the output piece by piece.
+        model: a built-in model, a folder, or a model on the Hugging Face Hub.
+        input_format: the format of the input: `auto`, `bars`, `tsv`, `csv` or `jsonl`.
+        source_field: the JSONL field, or the column of a table, that contains the source sentence. By default, it is
+            `source`, or weft finds the sentence in `translation`.
+        target_field: the JSONL field, or the column of a table, that contains the target sentence.
+        columns: names for the columns of a table without a header row, such as `id,source,target`. JSONL output keeps
+            columns with any other name.
+        output_format: the format of the output: `pharaoh`, `jsonl`, `words` or `naacl`.
+        scores: which scores the links have: `none`, `calibrated` or `raw`.
+        raw: whether the text is not split into words yet.
+        source_language: the language code of raw text; by default, guessed from the script. It also chooses which
+            language of a translation memory is the source.
+        target_language: the language code of the target side.
+        min_probability: leave out links whose probability is below this value, from 0 to 1.
+        terms: words whose translation is known, as pairs or as a file with two columns. If a line contains both, they
+            are linked to each other and to nothing else.
+        shards: the number of pieces into which the work is split. If the run is killed, finished pieces are kept.
+        resume: continue where a killed run with shards stopped.
+        workers: the number of processes; by default 1, or one for each GPU with shards or Ray.
         engine: `local`, or `ray` for many files and machines.
-        address: a running Ray cluster; by default one is started on this machine.
+        address: the address of a running Ray cluster; by default, Ray is started on this machine.
         line_by_line: write each line's links before the next line is read.
-        on_bad_line: told of each line that cannot be aligned; to raise in it ends the run. By default it is logged.
-        on_progress: told how many more lines have been aligned.
-        on_total: with shards, told once before the first of them how many lines there are, and how many of those an
-            interrupted run has aligned already.
-        on_missing_term: told of each line whose source has a term and whose target has not its translation.
-        settings: what `Aligner.from_pretrained` takes besides: `layer`, `device`, `dtype`, `batch_tokens`, `method`,
+        on_bad_line: called for each line that cannot be aligned. If it raises an exception, the run ends. By default,
+            such lines are logged.
+        on_progress: called with the number of lines that have been aligned since the last call.
+        on_total: with shards, called once before the first shard, with the number of lines and the number of those that
+            an interrupted run has already aligned.
+        on_missing_term: called for each line whose source contains a term and whose target lacks its translation.
+        settings: further arguments of `Aligner.from_pretrained`: `layer`, `device`, `dtype`, `batch_tokens`, `method`,
             `threshold`, `alpha`, `cost`, `symmetrize`, `null`.
 
     Returns:
-        How many lines were written, and how many of them hold no pair.
+        How many lines were written, and how many of them are not pairs.
 
     Raises:
         SettingError: settings that do not go together.

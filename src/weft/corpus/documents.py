@@ -32,8 +32,8 @@ class TextPart:
     """Some neighbouring sentences of a text.
 
     Attributes:
-        text: what they say.
-        span: where they begin and end in the document, in code points; None if there are none.
+        text: their text.
+        span: where they begin and end in the document, in code points; None if there are no sentences.
         words: their words.
         offsets: where each word begins and ends in `text`.
     """
@@ -53,7 +53,7 @@ class AlignedPart:
     alignment: Alignment
 
     def to_json(self) -> str:
-        """The part as a line of JSONL."""
+        """This part as a line of JSONL."""
         sides = {"source": self.source, "target": self.target}
         record: dict[str, object] = {}
         for name, side in sides.items():
@@ -74,19 +74,19 @@ def align_documents(
     sentence_per_line: bool = False,
     scores: Scores | str = Scores.CALIBRATED,
 ) -> list[AlignedPart]:
-    """Align two documents: which sentences belong together, and which of their words.
+    """Align two documents: find which sentences belong together, and which of their words.
 
     Args:
-        source: a text; the end of a line ends a sentence too.
-        target: its translation, which may leave sentences out, add some, or join and divide them.
-        aligner: whose model to use; weft-mini by default.
-        source_language: a code such as `de` or `ja`; by default words are split by the script.
+        source: a text. The end of a line also ends a sentence.
+        target: its translation, which may leave out, add, join or split sentences.
+        aligner: the aligner to use; by default, one with weft-mini.
+        source_language: a code such as `de` or `ja`; by default, guessed from the script.
         target_language: the language of the translation.
-        sentence_per_line: lines are sentences already, and none of them is divided.
-        scores: what links carry: `calibrated`, `raw` or `none`.
+        sentence_per_line: whether each line is one sentence, which must not be split.
+        scores: which scores the links have: `calibrated`, `raw` or `none`.
 
     Returns:
-        Both documents from beginning to end, sentences without a counterpart with an empty other side.
+        Both documents from beginning to end. A sentence without a counterpart has an empty other side.
 
     Raises:
         MissingExtraError: the library that finds sentences, or one that a language needs, is not installed.

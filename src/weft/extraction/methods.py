@@ -29,26 +29,27 @@ class Cost(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """One way to take links. It has one of `choose`, `score` and `find`.
+    """One method of extracting links. It has exactly one of `choose`, `score` and `find`.
 
-    `weft.extraction.methods.METHODS` holds all there are by name; one that is put into it works everywhere.
+    The table `weft.extraction.methods.METHODS` contains all methods by name. A method that you add to it works
+    everywhere.
 
     Attributes:
-        name: what it is called in settings and options.
-        elsewhere: what other aligners call it.
-        threshold: the default threshold; None for a method that has none.
+        name: its name in settings and options.
+        elsewhere: its names in other aligners.
+        threshold: the default threshold; None for a method without a threshold.
         trial_thresholds: the thresholds that `weft tune` tries.
-        options: the fields of `ExtractionSettings` that mean something to it, beside threshold, symmetrisation and
-            null.
-        shares_null: whether it shares probability out, so that the null takes part in that. For a method that does
-            not, links below the null are dropped.
-        choose: marks which subwords each one chooses along an axis: 2 for source subwords choosing among the target's,
-            1 for target subwords choosing among the source's. Both directions are then combined, and very long pairs
-            are done in strips of complete rows.
-        score: how well subwords go together, shape (b, n, m), from their comparison and the logarithms of their
-            softmax totals: of rows (b, n, 1) and of columns (b, 1, m). Links are those above the threshold. Very long
-            pairs are done in strips of complete rows that cut no word.
-        find: marks the links at once. It needs the whole matrix, however long the pair is.
+        options: the fields of `ExtractionSettings` that affect it, apart from threshold, symmetrisation and null.
+        shares_null: whether it distributes probability, so that the null gets a share. If not, links below the null are
+            dropped.
+        choose: a function that marks which subwords each subword chooses along an axis: 2 for source subwords choosing
+            target subwords, 1 for target subwords choosing source subwords. Both directions are then combined. Very
+            long pairs are computed in strips of complete rows.
+        score: a function that rates how well subwords go together, as an array of shape (b, n, m). It gets their
+            comparison and the logarithms of the softmax totals: of the rows (b, n, 1) and of the columns (b, 1, m).
+            Links are the cells above the threshold. Very long pairs are computed in strips of complete rows, which
+            never cut a word.
+        find: a function that marks the links directly. It needs the whole matrix, however long the pair is.
     """
 
     name: str
@@ -67,11 +68,11 @@ class Method:
 
     @property
     def goes_in_strips(self) -> bool:
-        """Whether it can do without the whole matrix."""
+        """Whether it works without the whole matrix."""
         return self.find is None
 
     def uses(self, option: str) -> bool:
-        """Whether a field of `ExtractionSettings` changes the links of this method."""
+        """Whether a field of `ExtractionSettings` affects the links of this method."""
         if option == "threshold":
             return self.threshold is not None
         if option == "symmetrize":

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Scores(StrEnum):
-    """Which score a link carries: none, the raw one, or a probability that was fitted on dev sets."""
+    """Which score a link has: none, the raw score, or a probability calibrated on dev sets."""
 
     NONE = "none"
     RAW = "raw"

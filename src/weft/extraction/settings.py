@@ -18,17 +18,17 @@ LARGEST_NULL = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class ExtractionSettings:
-    """The method and its parameters.
+    """The method of extracting links, and its parameters.
 
     Attributes:
         method: how similarities become links, a name from `METHODS`.
-        threshold: what both directions must exceed, 0 to 1; None for the method's own default.
-        alpha: the α of entmax.
-        cost: the cost of optimal transport.
-        symmetrize: how both directions are combined.
-        calibration: the curve from raw scores to probabilities.
-        null: the similarity of a word that is not there, beside the words of the other sentence: a link must beat it.
-            None, `off` or minus infinity for no such word.
+        threshold: the value from 0 to 1 that a link must exceed; None means the method's own default.
+        alpha: for entmax, the parameter α.
+        cost: for optimal transport, the cost function.
+        symmetrize: how the links of both directions are combined.
+        calibration: the curve that turns raw scores into probabilities.
+        null: the similarity of every word to the null, an imaginary word of the other sentence that a link must beat.
+            None, `off` or minus infinity means that there is no null.
     """
 
     method: str = "softmax"
@@ -59,7 +59,7 @@ class ExtractionSettings:
 
     @property
     def effective_threshold(self) -> float:
-        """The threshold given, or the method's default. Entmax with α = 1 is softmax and never gives a zero."""
+        """The threshold given, or the method's default. Entmax with α = 1 has the default of softmax."""
         if self.threshold is not None:
             return self.threshold
         method = "softmax" if self.method == "entmax" and self.alpha == 1 else self.method
@@ -67,14 +67,14 @@ class ExtractionSettings:
 
     @property
     def exponent(self) -> float:
-        """The α that normalises: softmax is 1-entmax."""
+        """The α used for normalisation: 1 for softmax, which is entmax with α = 1."""
         return self.alpha if self.method == "entmax" else 1.0
 
     def updated(self, **changes: Any) -> ExtractionSettings:
         """A copy with the changes that are not None.
 
-        Another method starts from its own threshold. A calibration was fitted to scores, which another method or
-        another null changes, so that it is forgotten.
+        If the method changes, the threshold is reset to the new method's default. If the method or the null changes,
+        the scores change too, so the calibration no longer fits and is dropped.
         """
         check_names(changes, [field.name for field in fields(self)])
         given = {name: value for name, value in changes.items() if value is not None}
@@ -87,11 +87,11 @@ class ExtractionSettings:
         return replace(changed, **{**forgotten, **given, "null": changed.null})
 
     def at_another_layer(self) -> ExtractionSettings:
-        """A copy without what depends on the layer whose states are compared: calibration and null."""
+        """A copy without the settings that depend on the layer: the calibration and the null."""
         return replace(self, calibration=None, null=None)
 
     def same_scores(self, other: ExtractionSettings) -> bool:
-        """Whether links get the same raw scores with other settings, so that one curve fits both."""
+        """Whether links get the same raw scores with `other`, so that one curve fits both."""
         return (self._way(), self.null) == (other._way(), other.null)
 
     def _way(self) -> tuple[object, ...]:
@@ -99,12 +99,12 @@ class ExtractionSettings:
         return self.method, *(getattr(self, option) for option in METHODS[self.method].options)
 
     def to_json(self) -> dict[str, Any]:
-        """The settings as `weft.json` holds them; what is not set is left out."""
+        """The settings as they are stored in `weft.json`. Settings that are None are left out."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> ExtractionSettings:
-        """Read settings; names that belong to other parts of `weft.json` are passed over."""
+        """Read settings. Names that belong to other parts of `weft.json` are ignored."""
         known = {field.name: record[field.name] for field in fields(cls) if field.name in record}
         if "calibration" in known:
             known["calibration"] = _curve(known["calibration"])

@@ -13,7 +13,7 @@ _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1,
 
 
 class Symmetrization(StrEnum):
-    """How the source-to-target and the target-to-source links become one set."""
+    """How the source-to-target and the target-to-source links are combined into one set."""
 
     INTERSECTION = "intersection"
     UNION = "union"

@@ -39,19 +39,20 @@ def export_model(
     embedding_bits: int = 4,
     text: Path | None = None,
 ) -> None:
-    """Write `model.onnx`, tokenizer and `weft.json` of an encoder into the folder `output`.
+    """Write an encoder's `model.onnx`, tokenizer and `weft.json` to the folder `output`.
 
     Args:
-        model: a Hugging Face encoder, by name or folder; for `torch`, a graph that was exported from one.
+        model: the name or folder of a Hugging Face encoder; for `torch`, a graph that was exported from one.
         output: the folder to write.
-        to: a graph in float32 or int8, or weights for torch.
-        layer: the layer to cut at; that of `weft.json`, or a good guess, by default.
-        embedding_bits: bits of a word embedding's value in int8, 4 or 8.
-        text: sentence pairs by which the ranges of activations in int8 are fixed. Without them they follow each batch.
+        to: what to write: a graph in float32 or int8, or weights for torch.
+        layer: the layer to cut at; by default, the layer in `weft.json`, or a good guess.
+        embedding_bits: for int8, the bits per embedding value, 4 or 8.
+        text: for int8, sentence pairs on which the ranges of activations are measured and fixed. Without them, the
+            ranges follow each batch.
 
     Raises:
-        SettingError: for a layer, a number of bits or an output folder that cannot be.
-        WeftError: if the model cannot be read or exported.
+        SettingError: the layer, the number of bits or the output folder is impossible.
+        WeftError: the model cannot be read or exported.
     """
     found = resolve_model(model).fetched()
     source, stored = found.local_folder(), found.settings

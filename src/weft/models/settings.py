@@ -31,15 +31,15 @@ class ExportKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """The settings that lie beside a model.
+    """The settings that are stored with a model.
 
     Attributes:
-        layer: the layer whose hidden states are compared; None if nobody has said.
+        layer: the layer whose hidden states are compared; None if it is not set.
         joint: whether the model reads the two sentences of a pair together.
-        max_length: subwords that fit into a row, special tokens included; None if nobody has said.
-        languages: codes of the languages that it was trained on.
-        export: what kind of graph it was exported to; None for weights.
-        extraction: how links are taken; in the file its fields stand beside the others.
+        max_length: how many subwords fit into a row, special tokens included; None if it is not set.
+        languages: codes of the languages that the model was trained on.
+        export: the kind of graph that the model was exported to; None for weights.
+        extraction: how links are extracted. In the file, its fields are next to the others.
     """
 
     layer: int | None = None
@@ -51,10 +51,10 @@ class ModelSettings:
 
     @classmethod
     def read(cls, folder: Path) -> ModelSettings:
-        """Read a folder's `weft.json`; a folder without one has the defaults.
+        """Read the `weft.json` of a folder. Without this file, the defaults apply.
 
         Raises:
-            FormatError: for a field that is not known or that holds what it cannot hold.
+            FormatError: a field is unknown or has an impossible value.
         """
         path = folder / SETTINGS_FILE
         if not path.is_file():
@@ -74,7 +74,7 @@ class ModelSettings:
         return cls(**own, extraction=ExtractionSettings.from_json(record))
 
     def write(self, folder: Path) -> None:
-        """Write `weft.json` in one go."""
+        """Write `weft.json`, whole or not at all."""
         text = json.dumps(self._to_json(), ensure_ascii=False, indent=2) + "\n"
         write_whole(folder / SETTINGS_FILE, text)
 

@@ -35,12 +35,12 @@ class CorpusScore:
     """One system's score on one gold set; rates are in percent.
 
     `print(score)` gives one line: `AER = 12.3 [10.1, 14.2] P = 90.2 R = 85.4 F1 = 87.7 (sentences = 508)`.
-    `score.compare(baseline)` tells whether the difference to another system is more than chance.
+    `score.compare(baseline)` tests whether the difference from another system is more than chance.
 
     Attributes:
         name: what the system is called.
-        counts: sentence counts of shape (sentences, 4), in the order of `Counts`.
-        signature: how the score was made; scores with the same signature can be compared.
+        counts: the counts of each sentence, shape (sentences, 4), in the order of `Counts`.
+        signature: how the score was computed. Scores with the same signature can be compared.
     """
 
     name: str
@@ -59,12 +59,12 @@ class CorpusScore:
 
     @cached_property
     def interval(self) -> tuple[Rates, Rates]:
-        """Lower and upper ends of the bootstrap 95 % intervals."""
+        """The lower and upper ends of the bootstrap 95% intervals."""
         lower, upper = bootstrap_interval(self.counts).tolist()
         return Rates(*lower), Rates(*upper)
 
     def compare(self, baseline: CorpusScore) -> ScoreDifference:
-        """The difference to a baseline on the same gold set, with the p-values of a paired permutation test.
+        """The difference from a baseline on the same gold set, with the p-values of a paired permutation test.
 
         Raises:
             SettingError: the two scores belong to different gold sets.
@@ -110,16 +110,16 @@ def score(
     name: str = "system",
     ignore_possible: bool = False,
 ) -> CorpusScore:
-    """Score an alignment, or many, against gold.
+    """Score one alignment or many against gold links.
 
     Args:
         gold: the gold alignment of each pair; `read_gold` reads them from a file.
-        system: as many alignments, in the same order.
+        system: the same number of alignments, in the same order.
         name: what the system is called.
-        ignore_possible: treat possible gold links as not there.
+        ignore_possible: ignore possible gold links.
 
     Raises:
-        SettingError: there are more or fewer alignments than gold alignments, or the two stand in the wrong order.
+        SettingError: there are more or fewer alignments than gold alignments, or the two are in the wrong order.
     """
     gold = [gold] if isinstance(gold, GoldAlignment | Alignment) else gold
     system = [system] if isinstance(system, GoldAlignment | Alignment) else system
@@ -153,7 +153,7 @@ def score_files(
         systems: one link file per system.
         gold_base: number of the first word in `gold`; None finds it out.
         system_base: number of the first word in `systems`.
-        ignore_possible: treat possible gold links as not there.
+        ignore_possible: ignore possible gold links.
         sentences: the source and the target file; every index is checked against its sentence's length.
         observe: is handed each sentence with its gold and the systems' links, where `sentences` are given.
 

@@ -16,7 +16,7 @@ from weft.types import GoldAlignment, WordPair
 
 
 class Counts(NamedTuple):
-    """What one sentence, or a whole corpus, adds to the rates. S is sure, P possible with sure, A the system's."""
+    """The counts of one sentence or of a whole corpus: |A ∩ S|, |A ∩ P|, |A| and |S|, as in the formula of AER."""
 
     sure_hits: int  # |A ∩ S|
     possible_hits: int  # |A ∩ P|

@@ -55,8 +55,8 @@ def read_gold(
 
     Args:
         path: talp, Pharaoh, NAACL or JSONL.
-        pairs: the sentences that the links belong to. With them every link is checked against its sentence.
-        base: the number of the first word, 0 or 1; None finds it out.
+        pairs: the sentences that the links belong to. If they are given, every link is checked against its sentence.
+        base: the index of the first word, 0 or 1; None means that it is detected.
         format: the format of the file; `auto` looks at its first line.
 
     Returns:

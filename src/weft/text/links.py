@@ -29,7 +29,7 @@ _LARGEST_GAP = 1_000_000
 
 
 class LinkFormat(StrEnum):
-    """How links are written; `auto` looks at the first line that holds a link."""
+    """How links are written; `auto` looks at the first line that contains a link."""
 
     AUTO = "auto"
     PHARAOH = "pharaoh"
@@ -40,13 +40,13 @@ class LinkFormat(StrEnum):
 
 
 def read_links(path: FilePath, *, format: LinkFormat | str = LinkFormat.AUTO, base: int = 0) -> Iterator[Alignment]:
-    """Stream the alignments of a file; `read_gold` reads gold, and finds the base out.
+    """Stream the alignments of a file. For gold links, use `read_gold`, which detects the base.
 
     Args:
         path: the file; `-` is stdin.
-        format: its format; `auto` looks at the first line that holds a link.
-        base: the number of the first word in Pharaoh and talp files, 0 or 1. NAACL counts from 1 (0 is NULL and
-            dropped) and JSONL from 0 whatever it says.
+        format: its format; `auto` looks at the first line that contains a link.
+        base: the index of the first word in Pharaoh and talp files, 0 or 1. It does not affect NAACL, which counts from
+            1 (0 is NULL, which is dropped), or JSONL, which counts from 0.
 
     Returns:
         One alignment per sentence pair, counted from 0.
@@ -72,7 +72,7 @@ def read_numbered_links(
 
     Args:
         path: the file; `-` is stdin.
-        format: its format; `auto` looks at the first line that holds a link.
+        format: its format; `auto` looks at the first line that contains a link.
         base: the number of the first word in Pharaoh and talp files, 0 or 1.
     """
     return recognised_links(path, format=format, base=base)[1]
@@ -250,12 +250,12 @@ def _json_number(value: object) -> float | None:
 def format_links(
     alignments: Iterable[Alignment], format: LinkFormat | str = LinkFormat.PHARAOH, *, base: int = 0
 ) -> Iterator[str]:
-    """Write alignments as lines with their ends; NAACL gives several lines for one alignment.
+    """Write alignments as lines with their line ends. In NAACL, an alignment may take several lines.
 
     Args:
         alignments: one per sentence pair.
         format: the format of the lines.
-        base: the number of the first word in Pharaoh and talp; NAACL and JSONL have their own.
+        base: the index of the first word in Pharaoh and talp; in NAACL and JSONL, it is fixed.
     """
     write = line_writer(format)
     for number, alignment in enumerate(alignments, start=1):

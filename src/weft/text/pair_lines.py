@@ -37,7 +37,7 @@ def _reread(line: str, format: PairFormat) -> SentencePair:
 
 
 def format_pairs(pairs: Iterable[SentencePair], format: PairFormat | str = PairFormat.BARS) -> Iterator[str]:
-    """Write pairs as lines, each with its end."""
+    """Write pairs as lines, each with its line end."""
     for number, pair in enumerate(pairs, start=1):
         try:
             yield format_pair(pair, format) + "\n"

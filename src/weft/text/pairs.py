@@ -73,19 +73,19 @@ def read_pairs(
     split: tuple[Split, Split] | None = None,
     on_error: OnError | None = None,
 ) -> Iterator[SentencePair]:
-    """Stream the sentence pairs of one file, or of two parallel files.
+    """Stream the sentence pairs of one file or of two parallel files.
 
     Args:
         path: the pairs, or the source sentences; `-` is stdin.
-        target: the target sentences, if they are in a file of their own.
+        target: the target sentences, if they are in a separate file.
         format: `bars`, `tsv`, `csv` or `jsonl`; `auto` looks at the lines, and for CSV at the file's name.
-        fields: the names of columns or JSONL fields, where they are not the usual ones.
-        split: what splits raw text of each side into words; by default words are separated by blanks.
-        on_error: is handed the FormatError of a line that holds no pair. `NOTHING` takes the line's place, so no line
-            is ever lost.
+        fields: the names of columns or JSONL fields, if they are not the usual ones.
+        split: functions that split the raw text of each side into words; by default, words are separated by spaces.
+        on_error: called with the FormatError of each line that is not a pair. `NOTHING` takes the line's place, so no
+            line is ever lost.
 
     Raises:
-        FormatError: without `on_error`, a line holds no pair: it is blank, has bad UTF-8, no separator or an empty
+        FormatError: without `on_error`, a line is not a pair: it is blank, has bad UTF-8, no separator or an empty
             side.
         LineCountError: the two files have different numbers of lines.
     """

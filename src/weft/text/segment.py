@@ -89,13 +89,13 @@ _PIECE, _MARGIN = 1500, 100
 
 @dataclass(frozen=True, slots=True)
 class Segmented:
-    """The words of a text and where they stand in it.
+    """The words of a text and their positions.
 
-    `text[start:end]` is the word, for every word. Words hold no whitespace, and every other character of the text is
-    in exactly one of them.
+    For every word, `text[start:end]` is the word. Words contain no white space, and every other character of the text
+    is in exactly one word.
 
     Attributes:
-        words: The words in the order of the text.
+        words: The words, in the order of the text.
         offsets: `(start, end)` of each word, in code points of the text.
     """
 
@@ -111,16 +111,16 @@ class Segmenter(Protocol):
 
 
 def segmenter_for(language: str | None) -> Segmenter:
-    """Choose how text of a language is split; a dictionary is loaded once and kept.
+    """Choose how text in a language is split into words. A dictionary is loaded once and kept.
 
     Args:
         language: A code such as "de", "ja-JP" or "zh_Hant", of which only the first part counts, or a name such as
-            "Japanese". None looks at the script of each sentence: kana means Japanese, Han without kana Chinese, Thai
-            Thai, all else goes by the rule.
+            "Japanese". None means that the script of each sentence decides: kana means Japanese, Han without kana means
+            Chinese, Thai script means Thai, and all other text is split by rules.
 
     Returns:
-        A function from a text to its words. With None, a sentence whose script needs a library that is not installed
-        is cut into characters, and a warning is logged once.
+        A function that splits a text into words. With None, if the script of a sentence needs a library that is not
+        installed, the sentence is split into characters, and a warning is logged once.
 
     Raises:
         MissingExtraError: The language needs a library that is not installed.
@@ -145,7 +145,7 @@ def primary_code(language: str | None) -> str:
 
 
 def segment(text: str, language: str | None = None) -> Segmented:
-    """Split one text into words with their places; see `segmenter_for` for languages, and use it for many texts."""
+    """Split one text into words with their positions. For languages, and for many texts, see `segmenter_for`."""
     return segmenter_for(language)(text)
 
 

@@ -63,91 +63,93 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class TrainingConfig:
-    """A training run. What is None is chosen by the base model (`weft.training.defaults`)."""
+    """The settings of a training run. For settings that are None, the base model decides (`weft.training.defaults`)."""
 
     output: str
     corpora: tuple[CorpusConfig, ...]
     model: str = "bert-base-multilingual-cased"
     layer: int | None = None
     extend_vocabulary: int = 0
-    """So many pieces at most are added to the vocabulary, for words that it cannot read."""
+    """The maximum number of subwords added to the vocabulary, for words that it cannot read."""
     objectives: tuple[str, ...] | None = None
-    """Names in the table of objectives; the paper's for encoders that read sentences apart."""
+    """Names from the table of objectives. By default, the paper's for encoders that read sentences separately."""
     weights: dict[str, float] = field(default_factory=dict)
-    """Weights of objectives by name, where they are to differ from the table's."""
+    """Weights of objectives by name, if they differ from those in the table."""
     teacher: str | None = None
-    """The model whose probabilities `teacher` and `unrelated` learn from; the starting model if not given."""
+    """The model whose probabilities `teacher` and `unrelated` learn from; by default, the starting model."""
     null: float | None = None
-    """The similarity of a word that is not there, to which words without a counterpart point."""
+    """The similarity of every word to the null, an imaginary word to which words without a counterpart point."""
     changed: float = 0.34
-    """Share of the pairs beside which `unrelated` puts one that is no translation, or not quite."""
+    """Share of the pairs for which `unrelated` adds a changed pair, which is not a translation or only partly one."""
     changes: ChangesConfig = field(default_factory=ChangesConfig)
     masking: MaskingConfig = field(default_factory=MaskingConfig)
     through: ThroughConfig = field(default_factory=ThroughConfig)
     gold: GoldConfig = field(default_factory=GoldConfig)
     dropout: float | None = None
-    """Share of activations dropped; the base model's own if not given."""
+    """Share of activations dropped; by default, the base model's own."""
     method: str | None = None
-    """How similarities become probabilities, in the losses and in the guide: `softmax` or `entmax`; the base model's
-    own if not given, or softmax."""
+    """How similarities become probabilities, in the losses and in the guide: `softmax`, `entmax` or `geometric`; by
+    default, the base model's own, or softmax."""
     alpha: float | None = None
-    """The sparsity of entmax; 1.5 if neither this nor the base model says otherwise."""
+    """The sparsity of entmax; by default, the base model's own, or 1.5."""
     beta: float = 1.0
-    """Weight of CO where it is among the objectives."""
+    """Weight of CO, if it is one of the objectives."""
     guide: GuideConfig = field(default_factory=GuideConfig)
     use_possible: bool = True
     """Whether possible links of gold are learned from."""
     temperature: float = 1.0
-    """Corpora are sampled in proportion to size^(1/temperature); 1 takes every pair once an epoch."""
+    """Corpora are sampled in proportion to size^(1/temperature). With 1, every pair is taken once per epoch."""
     exclude: tuple[str, ...] = ()
     """Prefixes of test sets (PREFIX.src, PREFIX.tgt) whose sentences must not be in the corpora."""
     overlap: str = "error"
-    """What to do about such sentences: `error` or `drop`."""
+    """What to do if such sentences are found: `error` or `drop`."""
     max_subwords: int = 128
     """Pairs with a longer side are left out."""
     epochs: float | None = None
-    """Rounds through the text; 1, or as many as there is time for if `minutes` is given."""
+    """Number of passes over the text; 1, or as many as there is time for if `minutes` is given."""
     max_steps: int | None = None
     minutes: float | None = None
-    """Stop after this time, whatever else is set; the learning rate falls to 0 by then."""
+    """Stop after this time, whatever else is set. The learning rate falls to 0 by then."""
     batch_size: int | None = None
-    """Pairs in a step, over all processes."""
+    """Pairs per step, over all processes."""
     batch_tokens: int | None = None
-    """Subwords that go through the encoder at once; a step is cut into as many pieces as that takes. 8,192, or 512 on a
-    CPU, where small pieces cost nothing and have less padding. What is learned does not depend on it."""
+    """Subwords that go through the encoder at once. A step is cut into as many parts as that takes. 8,192, or 512 on a
+    CPU, where small parts cost nothing and have less padding. The result does not depend on it."""
     step_tokens: int | None = None
-    """Subwords in a step, instead of `batch_size`: pairs are drawn at random, by the shares of their corpora, until the
-    step is full. All steps have this size, so that the encoder can be compiled."""
+    """Subwords per step, instead of `batch_size`: pairs are drawn at random, according to the shares of their corpora,
+    until the step is full. All steps have this size, so the encoder can be compiled."""
     teacher_tokens: int | None = None
-    """Subwords that the teacher reads in such a step; as many if not given. Pairs by way of a third language cost it
-    twice as many."""
+    """Subwords that the teacher reads in such a step; by default, the same number. Pairs by way of a third language
+    cost the teacher twice as much."""
     compile: bool | None = None
-    """Whether to compile the encoder; if not given, on a GPU in half precision in runs with `step_tokens`."""
+    """Whether to compile the encoder; by default, it is compiled on a GPU in half precision in runs with
+    `step_tokens`."""
     learning_rate: float | None = None
     matrix_learning_rate: float = 0.0
-    """The learning rate of Muon for the matrices of the layers; 0 leaves them to AdamW, as all else."""
+    """The learning rate of Muon for the matrices of the layers. With 0, AdamW trains them too."""
     adam_beta: float = 0.999
-    """How slowly AdamW forgets the squares of gradients."""
+    """The second decay rate of AdamW: how slowly it forgets the squares of gradients."""
     weight_decay: float = 0.0
     warmup: float | None = None
-    """Share of the steps over which the learning rate rises; then it falls to 0 in a straight line."""
+    """Share of the steps over which the learning rate rises. Then it falls linearly to 0."""
     clip: float = 1.0
     precision: str = "no"
     """`no` (float32), `bf16` or `fp16`."""
     seed: int = 42
     dev: tuple[str, ...] = ()
-    """Prefixes of dev sets; the weights with the lowest mean AER are kept, those at the start among them."""
+    """Prefixes of dev sets. The weights with the lowest mean AER are kept; these may be the starting weights."""
     held_out: float | None = None
-    """Without a dev set, the share of the pairs that is kept back; the weights with the lowest loss there are kept."""
+    """Without a dev set, the share of the pairs that is held out. The weights with the lowest loss on them are kept."""
     start_share: float | None = None
-    """How much of the weights that are kept and scored comes from the starting weights; the rest is trained ones."""
+    """The share of the starting weights in the weights that are kept and scored. The rest comes from the trained
+    weights."""
     log_every: int = 10
     eval_every: int = 500
     save_every: int = 500
     keep_checkpoints: bool = False
-    """Whether checkpoints stay when the run is complete."""
+    """Whether to keep the checkpoints of a complete run."""
     patience: int | None = None
-    """Stop after so many evaluations without a better AER."""
+    """Stop after this many evaluations without a better AER."""
     workers: int = 2
     """Processes that prepare batches."""
     tensorboard: bool = False
@@ -185,17 +187,17 @@ class TrainingConfig:
 
     @property
     def extraction(self) -> ExtractionSettings:
-        """How the trained model takes links, and its guide while training."""
+        """How the trained model, and its guide during training, extract links."""
         given = {"method": self.method, "threshold": self.guide.threshold, "alpha": self.alpha, "null": self.null}
         return ExtractionSettings().updated(**given)
 
     @property
     def chosen_objectives(self) -> tuple[str, ...]:
-        """The objectives given, or the paper's."""
+        """The objectives that were given, or the paper's."""
         return PAPER_OBJECTIVES if self.objectives is None else self.objectives
 
     def with_extraction_of(self, base: ExtractionSettings) -> TrainingConfig:
-        """The same with what is not given taken from the base model: a tuned model keeps its method and threshold."""
+        """The same settings, completed from the base model: a tuned model keeps its method and threshold."""
         if base.method not in _METHODS:
             base = ExtractionSettings()
         found = base.updated(method=self.method, threshold=self.guide.threshold, alpha=self.alpha)
@@ -204,7 +206,7 @@ class TrainingConfig:
 
     @classmethod
     def read(cls, path: str | Path, **changes: Any) -> TrainingConfig:
-        """Read a TOML file; `changes` that are not None win over it."""
+        """Read a TOML file. `changes` that are not None override it."""
         try:
             record = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -220,7 +222,7 @@ class TrainingConfig:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> TrainingConfig:
-        """Make a configuration of plain values; names that do not exist are an error, not ignored."""
+        """Make a configuration from plain values. Unknown names are an error; they are not ignored."""
         return configured(cls, record)
 
     def save(self, path: Path) -> None:

@@ -27,45 +27,47 @@ class CorpusConfig:
     target: str | None = None
     """The target side of two parallel files."""
     links: str | None = None
-    """Gold or silver links line by line; an empty line means that none are given for it. `eflomal` has them made by
-    a statistical aligner."""
+    """Gold or silver links, line by line. An empty line means that no links are given for that pair. `eflomal` means
+    that a statistical aligner finds the links."""
     through: str | None = None
-    """The same sentences in a third language, line by line: a teacher is asked about both sides with these. A blank
-    line means that there is none."""
+    """The same sentences in a third language, line by line, which the teacher aligns with both sides. A blank line
+    means that there is no such sentence."""
     silver: bool = False
-    """Whether the links are an aligner's: `gold` then learns nothing from links that are missing."""
+    """Whether an aligner made the links. `gold` then learns nothing from missing links."""
     weight: float = 1.0
-    """How much a pair of this source counts in all that is learned from links or probabilities."""
+    """How much a pair of this corpus counts in everything that is learned from links or probabilities."""
     limit: int | None = None
-    """At most so many pairs, drawn at random."""
+    """The maximum number of pairs, drawn at random."""
     repeat: float | None = None
     """How often each pair is seen in an epoch; 8 times for gold links that the objective `gold` learns from."""
     raw: bool = False
-    """The text is not split into words yet."""
+    """Whether the text is not split into words yet."""
     source_language: str | None = None
-    """Its code, as de or ja: raw text is split by it, and the trained model is said to know it."""
+    """Language code of the source side, such as de or ja. It decides how raw text is split into words, and is added to
+    the languages that the trained model knows."""
     target_language: str | None = None
     through_language: str | None = None
     input_format: str = "auto"
-    """How a line holds its pair: `auto`, `bars`, `tsv` or `jsonl`."""
+    """Format of the input: `auto`, `bars`, `tsv`, `csv` or `jsonl`."""
     source_field: str | None = None
-    """Of JSONL: the field with the source sentence."""
+    """For JSONL: the field that contains the source sentence."""
     target_field: str | None = None
     columns: str | None = None
-    """Of TSV: the names of the columns, as in id,source,target."""
+    """For TSV: the names of the columns, such as id,source,target."""
     unlinked: bool = True
-    """Whether words without a link are known to have none, where the links are gold."""
+    """For gold links: whether words without a link are known to have no counterpart."""
     hub: str | None = None
-    """Of multi-parallel text, a folder with LANG.txt for each language, whose lines belong together: the language that
-    all others are paired with, as en."""
+    """For multi-parallel text (a folder with LANG.txt for each language, where the same line is the same sentence): the
+    language that all others are paired with, such as en."""
     others: bool = False
-    """Take pairs of two other languages from such text instead; a teacher is asked about both with the hub's."""
+    """Take pairs of two other languages from such text instead. The teacher aligns both with the hub's language."""
     languages: tuple[str, ...] = ()
-    """Take only these languages from such text, besides the hub."""
+    """Take only these languages from such text, in addition to the hub."""
     share: float | None = None
-    """How much of a run with `step_tokens` comes from here; languages or files within it by size^(1/temperature)."""
+    """Share of a run with `step_tokens` that comes from this corpus; its languages or files divide it by
+    size^(1/temperature)."""
     group: str | None = None
-    """Corpora of one group have their share together."""
+    """Corpora in the same group have one share together."""
 
     def __post_init__(self) -> None:
         ranges = {"weight": NOT_NEGATIVE, "limit": ONE_OR_MORE, "repeat": POSITIVE, "share": POSITIVE}
@@ -80,23 +82,25 @@ class CorpusConfig:
 
 @dataclass(frozen=True, slots=True)
 class GuideConfig:
-    """Where the links of SO come from when none are given, and how far given links are trusted."""
+    """Where the links of SO come from if none are given, and how far given links are trusted."""
 
     threshold: float | None = None
-    """The model links what both directions give more than this; the base model's own or the method's if not given."""
+    """The model links words to which both directions give more than this; by default, the base model's own, or the
+    method's."""
     strict: float = 0.0
-    """A stricter threshold for self-training: links below it are not learned from. 0 is the paper."""
+    """A stricter threshold for self-training: links below it are not learned from. The paper has none, which is 0."""
     denoise_after: float | None = None
-    """From this share of the run on, given links that are not gold are checked against the model; 1, which is never,
-    0.5 for a new language, or 0 for text that the base can read."""
+    """From this share of the run on, given links that are not gold are checked against the model; by default 1, which
+    means never, 0.5 for a new language, or 0 for text that the base can read."""
     denoise_keep: float | None = None
-    """A given link stays only if one direction gives it more than this; 0.05, or 0.1 for text the base can read."""
+    """A given link stays only if one direction gives it more than this; by default 0.05, or 0.1 for text that the base
+    can read."""
     denoise_add: float | None = None
-    """A link is added to given ones if both directions give it more than this; 0.5, or 0.3 for text that the base can
-    read."""
+    """A link is added to the given ones if both directions give it more than this; by default 0.5, or 0.3 for text that
+    the base can read."""
     share: float | None = None
-    """The share of a text that gets links of the statistical aligner; on the rest, the model learns from a teacher.
-    1, or 0.5 for text that the base can read."""
+    """The share of a text that gets links of the statistical aligner. On the rest, the model learns from a teacher. By
+    default 1, or 0.5 for text that the base can read."""
 
     def __post_init__(self) -> None:
         check_ranges(self, {item.name: SHARE for item in fields(self)})

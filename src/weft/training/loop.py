@@ -57,17 +57,17 @@ def train(
     """Train an encoder and leave the best one in the output folder.
 
     Args:
-        config: the run.
-        resume: go on from the newest checkpoint in the output folder.
-        overwrite: replace a model that is there already.
+        config: the settings of the run.
+        resume: continue from the newest checkpoint in the output folder.
+        overwrite: replace a model that is already there.
         report: called with each record of metrics.
-        say: called with sentences for people: what was chosen, how long it will take, what came of it.
+        say: called with messages for people: what was chosen, how long the run will take, and the result.
 
     Returns:
-        Where the run stands at its end, with scores before and after.
+        The state of the run at its end, with the scores before and after.
 
     Raises:
-        WeftError: for whatever is wrong with settings, files or the run itself.
+        WeftError: something is wrong with the settings, the files or the run itself.
     """
     config, chosen = settled(config)
     output = Path(config.output)

@@ -72,10 +72,10 @@ def check_size(request: AlignRequest, limits: Limits) -> None:
     """Refuse what is too large to be looked at."""
     pairs = request.all_pairs()
     if len(pairs) > limits.pairs:
-        raise SettingError(f"{len(pairs):,} pairs were sent, but one request may hold at most {limits.pairs:,}.")
+        raise SettingError(f"{len(pairs):,} pairs were sent, but one request may contain at most {limits.pairs:,}.")
     if request.terms and len(request.terms) > limits.terms:
         raise SettingError(
-            f"{len(request.terms):,} terms were sent, but one request may hold at most {limits.terms:,}."
+            f"{len(request.terms):,} terms were sent, but one request may contain at most {limits.terms:,}."
         )
     for number, pair in enumerate(pairs):
         for name, side in (("source", pair.source), ("target", pair.target)):

@@ -89,7 +89,7 @@ def add_project_routes(app: FastAPI, shelf: Shelf | None) -> None:
             raise SettingError("this server keeps no projects; start it with weft annotate DIR.")
         found = imported(request.files)
         if not found.pairs:
-            raise SettingError("a project begins with sentence pairs; this file holds links alone.")
+            raise SettingError("a project needs sentence pairs; this file contains only links.")
         made = shelf.create(request.name, found.pairs, found.links)
         return _about(made.folder.name, made)
 

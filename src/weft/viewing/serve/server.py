@@ -55,18 +55,19 @@ def create_app(
     projects: Shelf | None = None,
     documents: AlignDocuments | None = None,
 ) -> FastAPI:
-    """The application over named aligners, of which the first is the default.
+    """The web app for named aligners, of which the first is the default.
 
     Args:
-        aligners: the models that clients may choose, by the names they will use.
-        limits: bounds on requests and on the queue.
-        hosts: the names this server answers to, so that no other site can reach it through a name of its own;
-            `0.0.0.0` stands for every address in digits.
-        token: what clients must know: `Authorization: Bearer TOKEN`, or `?token=TOKEN` in a browser.
-        root_path: where a proxy shows this server, as in `/weft`.
-        frames: the sites that may show its pages in a frame, as in `https://example.org`; `*` is every one.
+        aligners: the models that clients may choose from, by name.
+        limits: the limits for requests and for the queue.
+        hosts: the names that this server answers to, so that no other site can reach it through a name that it
+            controls. `0.0.0.0` means every numeric address.
+        token: the token that clients must send: `Authorization: Bearer TOKEN`, or `?token=TOKEN` in a browser.
+        root_path: the path under which a proxy serves the app, such as `/weft`.
+        frames: the sites that may embed its pages in a frame, such as `https://example.org`; `*` allows all.
         projects: annotation projects on disk, if there are any.
-        documents: what aligns whole texts (`weft.align_documents`); without it nobody can ask for that.
+        documents: the function that aligns whole texts (`weft.align_documents`). Without it, the server does not offer
+            this.
     """
     limits = limits or Limits()
     shelf = {name: remembering(aligner) for name, aligner in aligners.items()}

@@ -91,7 +91,7 @@ def test_many_pairs_words_and_raw_text(client):
         ({"source": "a " * 7, "target": "b"}, 422, "source has 7 words, but at most 6 are allowed."),
         ({"source": "a", "target": "a.b.c.d", "raw": True}, 422, "target has 7 words, but at most 6 are allowed."),
         ({"source": "a" * 61, "target": "b"}, 422, "source has 61 characters, but at most 60 are allowed."),
-        ({"pairs": [PAIR] * 4}, 422, "4 pairs were sent, but one request may hold at most 3."),
+        ({"pairs": [PAIR] * 4}, 422, "4 pairs were sent, but one request may contain at most 3."),
         ({"pairs": []}, 422, "`pairs` must have at least 1 entry, got []."),
         ({"source": "a"}, 422, "give `source` and `target`, or `pairs`."),
         ({"source": "a", "target": "b", "pairs": [PAIR]}, 422, "give `source` and `target`, or `pairs`, not both."),
@@ -101,7 +101,7 @@ def test_many_pairs_words_and_raw_text(client):
         ({**PAIR, "sourceLanguage": "de"}, 422, "there is no field `sourceLanguage`. Did you mean `source_language`?"),
         ({"source": "a", "target": "q1x2y3z4 " * 6}, 422,
          "target has 48 subwords (what the model reads), but at most 12 are allowed."),
-        ({**PAIR, "terms": [["a", "b"]] * 3}, 422, "3 terms were sent, but one request may hold at most 2."),
+        ({**PAIR, "terms": [["a", "b"]] * 3}, 422, "3 terms were sent, but one request may contain at most 2."),
         ({**PAIR, "terms": [["a", " "]]}, 422, "terms: ['a', ' '] has a side without words."),
         ({**PAIR, "method": "entmax", "alpha": 1.7}, 422,
          "`alpha` is 1 or 1.5 with this model; 1.7 needs torch, which takes more memory than all the rest. "
