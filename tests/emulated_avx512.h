@@ -9,6 +9,8 @@
 #define FLOATS(integers) __builtin_convertvector(integers, wide_floats)
 #define LARGER(a, b) emulated_limit(a, b, 1)
 #define SMALLER(a, b) emulated_limit(a, b, 0)
+#define LARGEST(numbers) emulated_largest(numbers)
+#define TOTAL(sums) emulated_total((sums)[0])
 #define LOW8(a, b) emulated_interleave(a, b, 1, 0)
 #define HIGH8(a, b) emulated_interleave(a, b, 1, 8)
 #define LOW16(a, b) emulated_interleave(a, b, 2, 0)
@@ -42,6 +44,17 @@ TARGET INLINE wide_floats emulated_limit(wide_floats a, wide_floats b, int large
     for (int lane = 0; lane < 16; lane++)
         if (!(larger ? a[lane] > b[lane] : a[lane] < b[lane])) a[lane] = b[lane];
     return a;
+}
+
+TARGET INLINE float emulated_largest(wide_floats numbers) {
+    for (int lane = 1; lane < 16; lane++) numbers[0] = numbers[lane] > numbers[0] ? numbers[lane] : numbers[0];
+    return numbers[0];
+}
+
+TARGET INLINE float emulated_total(wide_floats numbers) {
+    for (int half = 8; half; half /= 2)
+        for (int k = 0; k < half; k++) numbers[k] += numbers[k + half];
+    return numbers[0];
 }
 
 /* Pieces of `size` bytes in turn, in each part of 16 bytes, from its low or high half. */

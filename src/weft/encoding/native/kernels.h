@@ -13,16 +13,9 @@ TARGET INLINE VF NAME(at)(const float *place) { return *(const VF *)place; }
 
 TARGET INLINE void NAME(put)(float *place, VF numbers) { *(VF *)place = numbers; }
 
-/* Sums are of every 16th number, however many of these sums a vector holds; and here of all, the same way everywhere. */
+/* Sums are of every 16th number, however many of these sums a vector holds. TOTAL adds them up the same way everywhere:
+   the last eight to the first eight, then the last four of those to the first four, and so on. */
 #define PARTS (16 / LANES)
-
-TARGET INLINE float NAME(total)(const VF sums[PARTS]) {
-    float numbers[16];
-    for (int part = 0; part < PARTS; part++) NAME(put)(numbers + part * LANES, sums[part]);
-    for (int half = 8; half; half /= 2)
-        for (int k = 0; k < half; k++) numbers[k] += numbers[k + half];
-    return numbers[0];
-}
 
 /* Numbers to eight bits; those out of range go to its ends. */
 TARGET INLINE void NAME(put_octets)(uint8_t *place, VF numbers, float inverse, int32_t zero) {
@@ -92,15 +85,23 @@ TARGET static double NAME(share_at_work)(const uint8_t *bytes, int64_t size) {
     return (double)count / (double)size;
 }
 
+/* Move those of 32 activations that are not zero to the front of a row, where `count` stand. Returns the new count. */
+TARGET INLINE int32_t NAME(gather_bytes)(uint8_t *row, int32_t first, uint16_t *places, int32_t count) {
+    for (uint32_t bits = AT_WORK(row + first); bits; bits &= bits - 1) {
+        int32_t place = first + __builtin_ctz(bits);
+        places[count] = (uint16_t)place;
+        row[count++] = row[place];
+    }
+    return count;
+}
+#ifndef GATHER
+#define GATHER NAME(gather_bytes)
+#endif
+
 /* Move a row's activations that are not zero to its front, filled up to quads, and note where they stood. */
 TARGET static int32_t NAME(gather)(uint8_t *row, int32_t wide, uint16_t *places) {
     int32_t count = 0;
-    for (int32_t first = 0; first < wide; first += 32)
-        for (uint32_t bits = AT_WORK(row + first); bits; bits &= bits - 1) {
-            int32_t place = first + __builtin_ctz(bits);
-            places[count] = (uint16_t)place;
-            row[count++] = row[place];
-        }
+    for (int32_t first = 0; first < wide; first += 32) count = GATHER(row, first, places, count);
     for (; count % 4; count++) {
         places[count] = 0;
         row[count] = 0;
@@ -149,13 +150,13 @@ TARGET INLINE void NAME(normalise)(const Norm *norm, float *row, const float *ad
             NAME(put)(row + place, numbers);
             sum[part] += numbers;
         }
-    float mean = NAME(total)(sum) / (float)width;
+    float mean = TOTAL(sum) / (float)width;
     for (int32_t k = 0; k < width; k += 16)
         for (int part = 0; part < PARTS; part++) {
             VF apart = NAME(at)(row + k + part * LANES) - mean;
             squares[part] += apart * apart;
         }
-    float inverse = 1 / __builtin_sqrtf(NAME(total)(squares) / (float)width + norm->epsilon);
+    float inverse = 1 / __builtin_sqrtf(TOTAL(squares) / (float)width + norm->epsilon);
     for (int32_t k = 0; k < width; k += LANES) {
         VF apart = (NAME(at)(row + k) - mean) * inverse;
         NAME(put)(row + k, apart * NAME(at)(norm->weight + k) + NAME(at)(norm->bias + k));
@@ -165,12 +166,10 @@ TARGET INLINE void NAME(normalise)(const Norm *norm, float *row, const float *ad
 TARGET static void NAME(embed)(const Embedding *e, const Token *token, float *row) {
     const uint8_t *codes = e->words + token->id * (e->width / e->per_byte);
     const uint16_t *scales = e->scales + token->id * e->blocks;
-    int32_t size = e->width / e->blocks;
-    for (int32_t block = 0; block < e->blocks; block++) {
-        float scale = half_as_float(scales[block]);
-        for (int32_t k = block * size; k < (block + 1) * size; k++)
-            row[k] = e->levels[codes[k / e->per_byte] * e->per_byte + k % e->per_byte] * scale;
-    }
+    for (int32_t byte = 0, k = 0; k < e->width; byte++)
+        for (int32_t n = 0; n < e->per_byte; n++, k++) row[k] = e->levels[codes[byte] * e->per_byte + n];
+    for (int32_t block = 0, k = 0; block < e->blocks; block++)
+        for (float scale = half_as_float(scales[block]); k < (block + 1) * (e->width / e->blocks); k++) row[k] *= scale;
     const float *type = e->types + token->type * e->width, *position = e->positions + token->position * e->width;
     for (int32_t k = 0; k < e->width; k++) row[k] = row[k] + type[k] + position[k];
     NAME(normalise)(&e->norm, row, NULL, e->width);
@@ -220,15 +219,14 @@ TARGET INLINE float NAME(soften)(float *scores, int64_t length, float scale) {
     for (int64_t k = length; k < padded; k++) scores[k] = -INFINITY;
     VF top = NAME(at)(scores), sum[PARTS] = {{0}};
     for (int64_t k = LANES; k < padded; k += LANES) top = LARGER(NAME(at)(scores + k), top);
-    float largest = top[0];
-    for (int lane = 1; lane < LANES; lane++) largest = top[lane] > largest ? top[lane] : largest;
+    float largest = LARGEST(top);
     for (int64_t k = 0; k < padded; k += 16)
         for (int part = 0; part < PARTS; part++) {
             VF share = NAME(power)((NAME(at)(scores + k + part * LANES) - largest) * scale);
             NAME(put)(scores + k + part * LANES, share);
             sum[part] += share;
         }
-    return NAME(total)(sum);
+    return TOTAL(sum);
 }
 
 /* One head of one row: queries, keys and values of shape (length, size) to what `next` multiplies, in eight bits. */
@@ -318,7 +316,7 @@ TARGET static double NAME(run)(const Encoder *e, const Batch *batch, float *stat
             VF numbers = NAME(at)(s.states + k * width + column);
             squares[column / LANES % PARTS] += numbers * numbers;
         }
-        size += NAME(total)(squares);
+        size += TOTAL(squares);
         if (s.tokens[k].stored_at >= 0)
             memcpy(states + s.tokens[k].stored_at * width, s.states + k * width, (size_t)width * sizeof(float));
     }
@@ -347,6 +345,9 @@ TARGET static double NAME(run)(const Encoder *e, const Batch *batch, float *stat
 #undef FLOATS
 #undef LARGER
 #undef SMALLER
+#undef LARGEST
+#undef TOTAL
+#undef GATHER
 #undef LOW8
 #undef HIGH8
 #undef LOW16

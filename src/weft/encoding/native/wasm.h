@@ -23,6 +23,19 @@ INLINE uint32_t at_work(const uint8_t *bytes) {
     return wasm_i8x16_bitmask(wasm_i8x16_ne(first, nothing)) | wasm_i8x16_bitmask(wasm_i8x16_ne(second, nothing)) << 16;
 }
 
+INLINE v128_t last_two(v128_t numbers) { return wasm_i32x4_shuffle(numbers, numbers, 2, 3, 2, 3); }
+
+INLINE float total_of_four(v128_t numbers) {
+    numbers = wasm_f32x4_add(numbers, last_two(numbers));
+    return wasm_f32x4_extract_lane(numbers, 0) + wasm_f32x4_extract_lane(numbers, 1);
+}
+
+INLINE float largest_of_four(v128_t numbers) {
+    numbers = wasm_f32x4_pmax(numbers, last_two(numbers));
+    float first = wasm_f32x4_extract_lane(numbers, 0), second = wasm_f32x4_extract_lane(numbers, 1);
+    return second > first ? second : first;
+}
+
 /* Sums of four columns: those of the first two and of the last two, each in two parts. */
 typedef struct {
     v128_t first, last;
@@ -63,6 +76,9 @@ INLINE Halves dot(Halves sums, v128_t activations, v128_t weights) {
 #define FLOATS(integers) wasm_f32x4_convert_i32x4(integers)
 #define LARGER(a, b) wasm_f32x4_pmax(b, a)
 #define SMALLER(a, b) wasm_f32x4_pmin(b, a)
+#define LARGEST(numbers) largest_of_four(numbers)
+#define TOTAL(sums) \
+    total_of_four(wasm_f32x4_add(wasm_f32x4_add((sums)[0], (sums)[2]), wasm_f32x4_add((sums)[1], (sums)[3])))
 #define LOW8(a, b) wasm_i8x16_shuffle(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
 #define HIGH8(a, b) wasm_i8x16_shuffle(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
 #define LOW16(a, b) wasm_i16x8_shuffle(a, b, 0, 8, 1, 9, 2, 10, 3, 11)

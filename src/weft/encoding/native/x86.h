@@ -13,6 +13,21 @@ __attribute__((target("avx2"))) INLINE uint32_t at_work(const uint8_t *bytes) {
     return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(some, _mm256_setzero_si256()));
 }
 
+INLINE float total_of_four(__m128 numbers) {
+    numbers = _mm_add_ps(numbers, _mm_movehl_ps(numbers, numbers));
+    return numbers[0] + numbers[1];
+}
+
+__attribute__((target("avx2"))) INLINE float total_of_eight(__m256 numbers) {
+    return total_of_four(_mm_add_ps(_mm256_castps256_ps128(numbers), _mm256_extractf128_ps(numbers, 1)));
+}
+
+__attribute__((target("avx2"))) INLINE float largest_of_eight(__m256 numbers) {
+    __m128 four = _mm_max_ps(_mm256_castps256_ps128(numbers), _mm256_extractf128_ps(numbers, 1));
+    four = _mm_max_ps(four, _mm_movehl_ps(four, four));
+    return four[1] > four[0] ? four[1] : four[0];
+}
+
 INLINE int32_t four_bytes(const void *place) {
     int32_t bytes;
     memcpy(&bytes, place, sizeof bytes);
@@ -41,6 +56,8 @@ INLINE int32_t four_bytes(const void *place) {
 #define FLOATS(integers) _mm256_cvtepi32_ps(integers)
 #define LARGER(a, b) _mm256_max_ps(a, b)
 #define SMALLER(a, b) _mm256_min_ps(a, b)
+#define LARGEST(numbers) largest_of_eight(numbers)
+#define TOTAL(sums) total_of_eight((sums)[0] + (sums)[1])
 #define LOW8(a, b) _mm256_unpacklo_epi8(a, b)
 #define HIGH8(a, b) _mm256_unpackhi_epi8(a, b)
 #define LOW16(a, b) _mm256_unpacklo_epi16(a, b)
@@ -74,11 +91,27 @@ static int available_avx2(void) {
 #define FLOATS(integers) _mm512_cvtepi32_ps(integers)
 #define LARGER(a, b) _mm512_max_ps(a, b)
 #define SMALLER(a, b) _mm512_min_ps(a, b)
+#define LARGEST(numbers) largest_of_eight(_mm256_max_ps(LOW256(numbers), HIGH256(numbers)))
+#define TOTAL(sums) total_of_eight(_mm256_add_ps(LOW256((sums)[0]), HIGH256((sums)[0])))
+#define LOW256(numbers) _mm512_castps512_ps256(numbers)
+#define HIGH256(numbers) _mm512_extractf32x8_ps(numbers, 1)
+#define GATHER(row, first, places, count) \
+    gather_sixteen(row, (first) + 16, places, gather_sixteen(row, first, places, count))
 #define LOW8(a, b) _mm512_unpacklo_epi8(a, b)
 #define HIGH8(a, b) _mm512_unpackhi_epi8(a, b)
 #define LOW16(a, b) _mm512_unpacklo_epi16(a, b)
 #define HIGH16(a, b) _mm512_unpackhi_epi16(a, b)
 #define STORE_OCTETS(place, numbers) _mm_storeu_si128((__m128i *)(place), _mm512_cvtepi32_epi8(numbers))
+/* Sixteen numbers are stored, however many are not zero; the rest end where nothing is left to be read. */
+TARGET INLINE int32_t gather_sixteen(uint8_t *row, int32_t first, uint16_t *places, int32_t count) {
+    const __m512i order = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    __m512i numbers = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(row + first)));
+    __mmask16 some = _mm512_test_epi32_mask(numbers, numbers);
+    __m512i where = _mm512_add_epi32(order, _mm512_set1_epi32(first));
+    _mm_storeu_si128((__m128i *)(row + count), _mm512_cvtepi32_epi8(_mm512_maskz_compress_epi32(some, numbers)));
+    _mm256_storeu_si256((__m256i *)(places + count), _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(some, where)));
+    return count + __builtin_popcount(some);
+}
 static int available_avx512vnni(void) {
     return available_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
