@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import logging
 import warnings
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from weft.models.resolve import resolve_model
 from weft.models.settings import ExportKind
 from weft.models.unpack import is_graph_only, unpack_model
 from weft.text.files import files_moved_in
+from weft.text.json_objects import read_json_object
 
 EMBEDDING_BITS = (4, 8)
 # The configuration lets the graph be turned into torch weights again.
@@ -85,6 +87,10 @@ def export_model(
         for name in _COPIED:
             if (source / name).is_file():
                 copyfile(source / name, partial / name)
+        # Written without indentation, a vocabulary takes two thirds of the space.
+        vocabulary = read_json_object(partial / TOKENIZER_FILE)
+        compact = json.dumps(vocabulary, ensure_ascii=False, separators=(",", ":"))
+        (partial / TOKENIZER_FILE).write_text(compact, encoding="utf-8")
         replace(stored, layer=chosen, max_length=longest, export=to).write(partial)
 
 
