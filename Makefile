@@ -10,7 +10,8 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
 	--no-emit-index-url --quiet
 # `numpy>=1.26` becomes `numpy==1.26`: what a bound promises is tried as it stands.
 LOWEST := import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
-	print(*(line.replace('>=', '==') for line in project['dependencies']), sep='\n')
+	extras = (project['optional-dependencies'][name] for name in 'documents ja ko mt th zh'.split()); \
+	print(*(line.replace('>=', '==') for part in (project['dependencies'], *extras) for line in part), sep='\n')
 
 .PHONY: help align native wasm test unit exhaustive quick fuzz gpu lint format docs site release lock locked audit minimum benchmark clean
 
@@ -128,12 +129,12 @@ audit: | $(BIN)/python
 	$(PIP) pip-audit
 	$(BIN)/pip-audit --disable-pip --require-hashes --requirement requirements-lock.txt
 
-# minimum: the light half's tests with the oldest libraries that pyproject.toml allows
+# minimum: the tests of what needs no torch, with the oldest libraries that pyproject.toml allows
 minimum:
 	$(PYTHON) -m venv --clear $(VENV)-minimum
 	$(VENV)-minimum/bin/python -c "$(LOWEST)" > $(VENV)-minimum/lowest.txt
 	$(VENV)-minimum/bin/pip install --quiet --disable-pip-version-check --requirement $(VENV)-minimum/lowest.txt \
-		--editable . pytest hypothesis
+		--editable . pytest hypothesis python-docx
 	$(VENV)-minimum/bin/python -m pytest @tests/light.txt
 
 # benchmark: the measurements that fit on a laptop

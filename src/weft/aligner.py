@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from array_api_compat import to_device
 
-from weft.arrays import BoolArray, IntArray
+from weft.arrays import BoolArray, IntArray, to_device
 from weft.encoding.encoder import Encoder, encode_pairs
 from weft.encoding.pending import Pending, in_order
 from weft.encoding.subwords import TokenizedPairs, unknown_words

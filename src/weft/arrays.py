@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-import array_api_compat
 import numpy as np
 import numpy.typing as npt
 
@@ -40,16 +39,23 @@ RowStates: TypeAlias = Any
 DeviceArray: TypeAlias = Any
 """An array of any shape, of numpy or torch, wherever it lies."""
 
-# Since 2.1 numpy has all names of the array API that we use.
-_NUMPY_HAS_THEM = hasattr(np, "cumulative_sum")
-
 
 def array_namespace(array: DeviceArray) -> Any:
     """The functions of an array's library, by the names that the array API gives them.
 
-    For numpy that is numpy itself. The copy that `array_api_compat` has of it begins with importing every part of numpy
-    down to its Fortran tools, and takes as long as loading a model.
+    numpy has these names itself; for torch they come from `array_api_compat`, which only the torch half needs.
     """
-    if _NUMPY_HAS_THEM and isinstance(array, np.ndarray):
+    if isinstance(array, np.ndarray):
         return np
-    return array_api_compat.array_namespace(array)
+    from array_api_compat import array_namespace as namespace_of
+
+    return namespace_of(array)
+
+
+def to_device(array: DeviceArray, device: Any) -> DeviceArray:
+    """The array on a device; itself if it is there already. "cpu" is the host."""
+    if isinstance(array, np.ndarray):
+        return array.to_device(device)
+    from array_api_compat import to_device as moved
+
+    return moved(array, device)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from array_api_compat import device
 
 from weft.arrays import ChunkIds, IntArray, RowNumbers, array_namespace
 from weft.encoding.subwords import Tokenizer
@@ -105,8 +104,8 @@ def pad_rows(rows: RowSpans, ids: ChunkIds, tokenizer: Tokenizer) -> tuple[Batch
     starts, ends, keep_starts, keep_ends = on_device_of(
         ids, np.stack([rows.start, rows.end, rows.keep_start, rows.keep_end])[..., None]
     )
-    columns = xp.arange(longest, device=device(ids))
-    zeros = xp.zeros((len(rows.start), longest), dtype=xp.int64, device=device(ids))
+    columns = xp.arange(longest, device=ids.device)
+    zeros = xp.zeros((len(rows.start), longest), dtype=xp.int64, device=ids.device)
     padded, mask, types, positions, stored_at = zeros + tokenizer.pad, zeros, zeros, zeros, zeros + ids.shape[0]
     offset = 0  # the column at which a side begins, in each row
     for side in range(rows.start.shape[1]):

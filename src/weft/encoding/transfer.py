@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from array_api_compat import device, is_torch_array, to_device
 
-from weft.arrays import DeviceArray, array_namespace
+from weft.arrays import DeviceArray, array_namespace, to_device
 from weft.encoding.pending import Pending
 
 Array = npt.NDArray[Any]
@@ -19,14 +18,14 @@ _COPIED_AT_ONCE = 1 << 16
 
 def is_on_host(array: DeviceArray) -> bool:
     """Whether an array of any library lies where numpy's lie."""
-    return str(device(array)) == "cpu"
+    return str(array.device) == "cpu"
 
 
 def on_device_of(states: DeviceArray, array: Array) -> DeviceArray:
     """An array of the host as one of the same library, and on the same device, as `states`."""
     xp = array_namespace(states)
-    if not (is_torch_array(states) and states.is_cuda):
-        return to_device(xp.asarray(array), device(states))
+    if isinstance(states, np.ndarray) or not states.is_cuda:
+        return to_device(xp.asarray(array), states.device)
     tensor = xp.from_numpy(array)
     if array.nbytes > _COPIED_AT_ONCE:
         # From memory that may be swapped out a copy begins when the GPU has done everything before it.
@@ -36,7 +35,7 @@ def on_device_of(states: DeviceArray, array: Array) -> DeviceArray:
 
 def to_host(array: DeviceArray) -> Pending[Array]:
     """Begin to copy an array to the host; what is returned waits for it and gives it."""
-    if not (is_torch_array(array) and array.is_cuda):
+    if isinstance(array, np.ndarray) or not array.is_cuda:
         there = np.asarray(to_device(array, "cpu"))
         return lambda: there
     import torch

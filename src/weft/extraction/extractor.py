@@ -11,9 +11,8 @@ from functools import cache, partial
 from itertools import pairwise, repeat
 
 import numpy as np
-from array_api_compat import to_device
 
-from weft.arrays import IntArray, LinkColumn, Marks, States, WordNumbers, array_namespace
+from weft.arrays import IntArray, LinkColumn, Marks, States, WordNumbers, array_namespace, to_device
 from weft.encoding.batches import cell_batches
 from weft.encoding.encoder import Encoded
 from weft.encoding.pending import Pending

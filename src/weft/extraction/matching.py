@@ -6,9 +6,8 @@ These are SimAlign's methods (Jalili Sabet et al. 2020) on similarities in [0, 1
 from __future__ import annotations
 
 import numpy as np
-from array_api_compat import to_device
 
-from weft.arrays import Cells, Marks, array_namespace
+from weft.arrays import Cells, Marks, array_namespace, to_device
 
 _ITERMAX_DISCOUNT = 0.9
 _ITERMAX_SMALLEST = 3

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 import numpy as np
-from array_api_compat import to_device
 
-from weft.arrays import FloatArray, IntArray, LinkColumn, Marks, States, array_namespace
+from weft.arrays import FloatArray, IntArray, LinkColumn, Marks, States, array_namespace, to_device
 from weft.encoding.encoder import Encoded
 from weft.encoding.transfer import on_device_of
 from weft.extraction.methods import METHODS, chosen_links, scored_links

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from array_api_compat import to_device
 
-from weft.arrays import Cells, FloatArray, IntArray, LinkColumn, Marks, WordNumbers, array_namespace
+from weft.arrays import Cells, FloatArray, IntArray, LinkColumn, Marks, WordNumbers, array_namespace, to_device
 from weft.encoding.pending import Pending
 from weft.encoding.transfer import to_host
 from weft.extraction.similarity import softmax

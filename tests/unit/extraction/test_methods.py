@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from array_api_compat import array_namespace
 
 from models import SENTENCES
+from weft.arrays import array_namespace
 from weft.errors import SettingError
 from weft.extraction import extractor, strips
 from weft.extraction.extractor import extract
