@@ -75,14 +75,16 @@ def convert(
             min=0,
             max=1,
             metavar="0|1",
-            help="Index of the first word in IN.",
-            show_default="0, with a warning if no index is 0",
+            help="Whether words in IN are numbered from 0 or 1.",
+            show_default="0, with a warning if no word has number 0",
             rich_help_panel=LINKS,
         ),
     ] = None,
     to_base: Annotated[
         int,
-        typer.Option(min=0, max=1, metavar="0|1", help="Index of the first word in OUT.", rich_help_panel=LINKS),
+        typer.Option(
+            min=0, max=1, metavar="0|1", help="Whether to number words in OUT from 0 or 1.", rich_help_panel=LINKS
+        ),
     ] = 0,
     swap: Annotated[bool, typer.Option("--swap", help="Swap source and target.", rich_help_panel=LINKS)] = False,
     remap: Annotated[

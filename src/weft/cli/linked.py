@@ -38,7 +38,9 @@ LinksOption = Annotated[
 ]
 LinksBaseOption = Annotated[
     int,
-    typer.Option(min=0, max=1, metavar="0|1", help="Index of the first word in the links.", rich_help_panel=LINKS),
+    typer.Option(
+        min=0, max=1, metavar="0|1", help="Whether words in the links are numbered from 0 or 1.", rich_help_panel=LINKS
+    ),
 ]
 
 

@@ -84,7 +84,7 @@ BatchTokensOption = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Number of subwords to encode at once.",
+        help="Number of subwords (the model's tokens) to encode at once.",
         show_default="512; with torch, 2048 on a CPU and 65536 on a GPU",
         rich_help_panel=MODEL,
     ),

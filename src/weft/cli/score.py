@@ -50,11 +50,13 @@ def score(
     ],
     systems: Annotated[list[str], typer.Argument(metavar="SYSTEM", help="Links from one or more systems.")],
     gold_base: Annotated[
-        GoldBase, typer.Option(help="Index of the first word in GOLD.", rich_help_panel=LINKS)
+        GoldBase, typer.Option(help="Whether words in GOLD are numbered from 0 or 1.", rich_help_panel=LINKS)
     ] = GoldBase.AUTO,
     system_base: Annotated[
         int,
-        typer.Option(min=0, max=1, metavar="0|1", help="Index of the first word in SYSTEM.", rich_help_panel=LINKS),
+        typer.Option(
+            min=0, max=1, metavar="0|1", help="Whether words in SYSTEM are numbered from 0 or 1.", rich_help_panel=LINKS
+        ),
     ] = 0,
     ignore_possible: Annotated[
         bool, typer.Option("--ignore-possible", help="Ignore the possible links in GOLD.", rich_help_panel=LINKS)

@@ -130,11 +130,13 @@ def view(
     threshold: ThresholdOption = None,
     reading: TextOptions = TextOptions(),  # noqa: B008 - it is frozen
     gold_base: Annotated[
-        GoldBase, typer.Option(help="Index of the first word in the gold links.", rich_help_panel=LINKS)
+        GoldBase, typer.Option(help="Whether words in the gold links are numbered from 0 or 1.", rich_help_panel=LINKS)
     ] = GoldBase.AUTO,
     system_base: Annotated[
         int,
-        typer.Option(min=0, max=1, metavar="0|1", help="Index of the first word in LINKS.", rich_help_panel=LINKS),
+        typer.Option(
+            min=0, max=1, metavar="0|1", help="Whether words in LINKS are numbered from 0 or 1.", rich_help_panel=LINKS
+        ),
     ] = 0,
     title: Annotated[
         str, typer.Option(metavar="TEXT", help="Title of the page.", rich_help_panel=OUTPUT)
