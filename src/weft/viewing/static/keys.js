@@ -7,7 +7,7 @@ const PARTS = [
     [
       ["j", "next pair"],
       ["k", "previous pair"],
-      ["u", "next pair that is not done"],
+      ["u", "next unmarked pair"],
       ["g", "go to a pair by number"],
       ["d", "mark as done, go to the next"],
       ["o", "mark as doubtful, go to the next"],

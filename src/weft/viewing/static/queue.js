@@ -4,7 +4,7 @@ export const STATES = { done: "Done", doubtful: "Doubtful", skipped: "Skipped" }
 
 export const FILTERS = {
   all: ["All pairs", () => true],
-  open: ["Not done", (pair) => pair.state === "open" && !pair.problem],
+  open: ["Unmarked", (pair) => pair.state === "open" && !pair.problem],
   done: ["Done", (pair) => pair.state === "done"],
   doubtful: ["Doubtful", (pair) => pair.state === "doubtful"],
   skipped: ["Skipped", (pair) => pair.state === "skipped"],
