@@ -111,7 +111,7 @@ def test_two_files_and_a_windows_bom(align, folder):
     )
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.exhaustive), 2])
 def test_killed_three_times_and_resumed(align, folder, model, workers):
     (folder / "pairs").write_text(corpus(20_000))
     options = ["pairs", "-o", "links", "--shards", "30", "--resume", "--workers", str(workers)]

@@ -55,7 +55,7 @@ def int8(tmp_path_factory, tiny_bert):
     return folder
 
 
-RARE = {"distilbert", "mpnet", "xlm", "marian"}
+RARE = {"distilbert", "electra", "mpnet", "xlm", "nllb", "marian"}
 
 
 @pytest.mark.parametrize(
@@ -234,11 +234,19 @@ def joint_bert(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("kind", ["tiny_bert", "joint_bert"])
-def test_with_text_to_go_by_a_pair_does_not_depend_on_those_beside_it(request, tmp_path, text, kind):
-    export_model(request.getfixturevalue(kind), tmp_path / "int8", layer=2, text=text)
-    assert "DynamicQuantizeLinear" not in operators(tmp_path / "int8")
-    aligner = Aligner.from_pretrained(tmp_path / "int8")
+@pytest.fixture(scope="module", params=["tiny_bert", "joint_bert"])
+def with_text(request, tmp_path_factory, text):
+    """A model, and the graph of it whose ranges were found on text."""
+    source = request.getfixturevalue(request.param)
+    folder = tmp_path_factory.mktemp("with-text") / "int8"
+    export_model(source, folder, layer=2, text=text, embedding_bits=8)
+    return source, folder
+
+
+def test_with_text_to_go_by_a_pair_does_not_depend_on_those_beside_it(with_text):
+    _, folder = with_text
+    assert "DynamicQuantizeLinear" not in operators(folder)
+    aligner = Aligner.from_pretrained(folder)
     together = encode_pairs(aligner.encoder, [SentencePair(*pair) for pair in PAIRS])
     for pair, numbers in zip(PAIRS, together[1], strict=True):
         alone, [own] = encode_pairs(aligner.encoder, [SentencePair(*pair)])
@@ -250,13 +258,11 @@ def test_with_text_to_go_by_a_pair_does_not_depend_on_those_beside_it(request, t
             np.testing.assert_allclose(*found, atol=1e-4)
 
 
-@pytest.mark.parametrize("kind", ["tiny_bert", "joint_bert"])
-def test_fixed_ranges_keep_the_states(request, tmp_path, text, kind):
-    source = request.getfixturevalue(kind)
-    export_model(source, tmp_path / "int8", layer=2, text=text, embedding_bits=8)
+def test_fixed_ranges_keep_the_states(with_text):
+    source, folder = with_text
     pairs = [SentencePair(*pair) for pair in PAIRS]
     theirs = encode_pairs(Aligner.from_pretrained(source, layer=2, device="cpu").encoder, pairs)[0].states.numpy()
-    ours = encode_pairs(Aligner.from_pretrained(tmp_path / "int8").encoder, pairs)[0].states
+    ours = encode_pairs(Aligner.from_pretrained(folder).encoder, pairs)[0].states
     assert cosines(ours, theirs).mean() > 0.95
 
 

@@ -124,8 +124,8 @@ def states(model):
     return np.asarray(encode_pairs(Aligner.from_pretrained(model, device="cpu").encoder, pairs)[0].states)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("with_text", [True, pytest.param(False, marks=pytest.mark.exhaustive)])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("with_text", [True, False])
 def test_what_was_learned_survives_int8(moved, tmp_path, with_text):
     text = tmp_path / "text.txt"
     text.write_text(TEXT)
