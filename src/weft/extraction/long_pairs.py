@@ -23,17 +23,19 @@ class _Pairing(NamedTuple):
     Attributes:
         slack: ways that gain so much less than the best by states alone are tried too, by their words' links.
         skip: what a stretch without a counterpart gains by states.
+        most: how many pairs are tried for each stretch of texts that repeat themselves. Others have far fewer.
         weights: what counts for a pair, and for a stretch without a counterpart, by links.
     """
 
     slack: float
     skip: float
+    most: int
     weights: Weights
 
 
 # A translation, in which everything should have a counterpart, and texts of which either may lack sentences.
-_CLOSELY = _Pairing(slack=5.0, skip=-4.0, weights=WEIGHTS._replace(skip=WEIGHTS.skip - 3.0))
-_LOOSELY = _Pairing(slack=7.0, skip=0.0, weights=WEIGHTS)
+_CLOSELY = _Pairing(slack=5.0, skip=-4.0, most=3, weights=WEIGHTS._replace(skip=WEIGHTS.skip - 3.0))
+_LOOSELY = _Pairing(slack=7.0, skip=0.0, most=24, weights=WEIGHTS)
 
 Span = tuple[int, int, int, int]
 """Where a source and a target stretch begin and end among all subwords."""
@@ -175,7 +177,7 @@ def alternatives(
     """
     pairing = _LOOSELY if may_differ else _CLOSELY
     states = (_states(subwords, side, encode_stretches) for side in starts)
-    found = likely_pairs(*states, slack=pairing.slack, skip=pairing.skip)
+    found = likely_pairs(*states, slack=pairing.slack, skip=pairing.skip, most=pairing.most)
     pieces = [_piece(subwords, pair, starts) for pair in found if not pair.is_skip]
     skips = [(pair, skip_evidence(_n_subwords(pair, starts))) for pair in found if pair.is_skip]
     return LongPair(pieces, skips, _n_words(subwords, starts), pairing.weights)

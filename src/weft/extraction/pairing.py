@@ -37,6 +37,8 @@ _LENGTH_VARIANCE, _LENGTH_MOST = 2.5, 12.0
 _ROUNDING = 1e-6
 # Texts of more cells than this are cut first, at anchors about so many stretches apart.
 _BLOCK_CELLS, _BETWEEN_ANCHORS = 96 * 96, 48
+# Texts that repeat themselves have no anchors: then a block of more cells than this is cut all the same.
+_MOST_CELLS = 256 * 256
 _VECTOR_CELLS = 1 << 22
 _NEIGHBOURS = 5
 # Doubtful pairs are better left out than guessed: below this probability a pair lowers the F1 that is to be expected.
@@ -84,7 +86,9 @@ class StretchStates(NamedTuple):
         return StretchStates(self.states[starts[0] : starts[-1]], starts - starts[0])
 
 
-def likely_pairs(source: StretchStates, target: StretchStates, *, slack: float, skip: float) -> list[StretchPair]:
+def likely_pairs(
+    source: StretchStates, target: StretchStates, *, slack: float, skip: float, most: int = 24
+) -> list[StretchPair]:
     """Find which stretches of two texts may belong together, by what they say.
 
     Args:
@@ -92,6 +96,7 @@ def likely_pairs(source: StretchStates, target: StretchStates, *, slack: float, 
         target: states of its translation.
         slack: how much less the best way with a pair may gain than the best of all; 0 gives the best way alone.
         skip: what a stretch without a counterpart gains: less than nothing.
+        most: how many pairs to find for each stretch, where so many ways gain as much.
 
     Returns:
         Pairs of neighbouring stretches, and stretches whose other side is empty, in order. Some of them make up a way
@@ -100,7 +105,9 @@ def likely_pairs(source: StretchStates, target: StretchStates, *, slack: float, 
     pairs: list[StretchPair] = []
     ratio = float(np.log(max(1, source.starts[-1]) / max(1, target.starts[-1])))
     for (first, other), (last, other_last) in pairwise(_blocks(source, target)):
-        block = _likely_in_block(source.part(first, last), target.part(other, other_last), ratio, slack, skip)
+        block = _likely_in_block(
+            source.part(first, last), target.part(other, other_last), ratio, slack=slack, skip=skip, most=most
+        )
         pairs.extend(pair.moved(first, other) for pair in block)
     return _with_skips(pairs, skip)
 
@@ -177,7 +184,7 @@ def _log_totals(steps: Iterable[tuple[int, int, int, int, float]]) -> dict[tuple
 
 
 def _likely_in_block(
-    source: StretchStates, target: StretchStates, ratio: float, slack: float, skip: float
+    source: StretchStates, target: StretchStates, ratio: float, *, slack: float, skip: float, most: int
 ) -> list[StretchPair]:
     evidence = _word_evidence(source, target) if len(source) and len(target) else {}
     gains = {}
@@ -192,7 +199,7 @@ def _likely_in_block(
             + _PER_SUBWORD * both
             - np.minimum(misfit, _LENGTH_MOST)
         )
-    return _likely_steps(gains, len(source), len(target), slack, skip)
+    return _likely_steps(gains, len(source), len(target), slack=slack, skip=skip, most=most)
 
 
 def _word_evidence(source: StretchStates, target: StretchStates) -> dict[tuple[int, int], FloatArray]:
@@ -246,33 +253,39 @@ def _sums(values: FloatArray | IntArray, size: int) -> FloatArray:
 
 
 def _likely_steps(
-    gains: dict[tuple[int, int], FloatArray], height: int, width: int, slack: float, skip: float
+    gains: dict[tuple[int, int], FloatArray], height: int, width: int, *, slack: float, skip: float, most: int
 ) -> list[StretchPair]:
     """The steps of all ways through a block, from corner to corner, that gain at most `slack` less than the best."""
-    cells = {shape: gain.tolist() for shape, gain in gains.items()}
-    cells[1, 0] = [[skip] * (width + 1)] * height
-    cells[0, 1] = [[skip] * width] * (height + 1)
-    turned = {shape: [row[::-1] for row in cell[::-1]] for shape, cell in cells.items()}
-    ahead = _best_gains(cells, height, width)
-    behind = [row[::-1] for row in _best_gains(turned, height, width)[::-1]]
-    least = ahead[height][width] - slack - _ROUNDING
+    gains = {**gains, (1, 0): np.full((height, width + 1), skip), (0, 1): np.full((height + 1, width), skip)}
+    ahead = _best_gains(gains, height, width, skip)
+    turned = {shape: gain[::-1, ::-1] for shape, gain in gains.items()}
+    behind = _best_gains(turned, height, width, skip)[::-1, ::-1]
+    ways = {(a, b): ahead[: height + 1 - a, : width + 1 - b] + gain + behind[a:, b:] for (a, b), gain in gains.items()}
+    least = _least(ways, ahead[height, width] - slack - _ROUNDING, most * (height + width))
     return sorted(
-        StretchPair(i, i + a, j, j + b, gain)
-        for (a, b), cell in cells.items()
-        for i, row in enumerate(cell)
-        for j, gain in enumerate(row)
-        if ahead[i][j] + gain + behind[i + a][j + b] >= least
+        StretchPair(i, i + a, j, j + b, float(gains[a, b][i, j]))
+        for (a, b), way in ways.items()
+        for i, j in np.argwhere(way >= least).tolist()
     )
 
 
-def _best_gains(cells: dict[tuple[int, int], list[list[float]]], height: int, width: int) -> list[list[float]]:
-    """What the best way from the first corner to each place gains."""
-    best = [[-math.inf] * (width + 1) for _ in range(height + 1)]
-    best[0][0] = 0.0
-    for i in range(height + 1):
-        for j in range(width + 1):
-            ways = [best[i - a][j - b] + cell[i - a][j - b] for (a, b), cell in cells.items() if a <= i and b <= j]
-            best[i][j] = max(ways, default=0.0)
+def _least(ways: dict[tuple[int, int], FloatArray], least: float, count: int) -> float:
+    """What a way must gain at least, or more where so many steps are on ways that gain it."""
+    good = np.concatenate([way[way >= least] for way in ways.values()])
+    return float(np.partition(good, -count)[-count]) - _ROUNDING if len(good) > count else least
+
+
+def _best_gains(gains: dict[tuple[int, int], FloatArray], height: int, width: int, skip: float) -> FloatArray:
+    """What the best way from the first corner to each place gains, shape (height + 1, width + 1)."""
+    best = np.full((height + 1, width + 1), -np.inf)
+    best[0, 0] = 0.0
+    # A run of target stretches without a counterpart loses as much on the way to each place of a row.
+    skipped = skip * np.arange(width + 1)
+    for i, row in enumerate(best):
+        for (a, b), gain in gains.items():
+            if 0 < a <= i:
+                np.maximum(row[b:], best[i - a, : width + 1 - b] + gain[i - a], out=row[b:])
+        row[:] = np.maximum.accumulate(row - skipped) + skipped
     return best
 
 
@@ -284,7 +297,17 @@ def _blocks(source: StretchStates, target: StretchStates) -> list[tuple[int, int
         group = int(np.ceil(np.sqrt(height * width / _VECTOR_CELLS)))
         for row, column in _anchors(_vectors(source, group), _vectors(target, group)):
             places.append((row * group, column * group))
-    return [*places, (height, width)]
+    return _bounded([*places, (height, width)])
+
+
+def _bounded(places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The places, and others evenly between them where a text that repeats itself has no anchors for long."""
+    found = list(places[:1])
+    for (row, column), (last_row, last_column) in pairwise(places):
+        height, width = last_row - row, last_column - column
+        parts = math.ceil(math.sqrt(height * width / _MOST_CELLS)) or 1
+        found += [(row + height * part // parts, column + width * part // parts) for part in range(1, parts + 1)]
+    return found
 
 
 def _vectors(side: StretchStates, group: int) -> FloatArray:

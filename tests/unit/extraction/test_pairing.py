@@ -70,6 +70,19 @@ def test_a_long_text_is_cut_at_anchors_and_paired_all_the_same():
     assert [pair[:4] for pair in found] == [(k, k + 1, place, place + 1) for place, k in enumerate(kept)]
 
 
+@pytest.mark.parametrize(("height", "width"), [(500, 500), (700, 300), (2000, 3)])
+def test_a_text_that_repeats_itself_takes_no_more_than_its_length(height, width):
+    # No place is a better anchor than another, and no pair of stretches a better one.
+    texts = two_texts(5, 1, source=[[0]] * height, target=[[0]] * width)
+    blocks = pairing._blocks(*texts)
+    assert (blocks[0], blocks[-1]) == ((0, 0), (height, width))
+    cells = [(row_end - row) * (end - place) for (row, place), (row_end, end) in pairwise(blocks)]
+    assert max(cells) <= 1.1 * pairing._MOST_CELLS
+    found = likely_pairs(*texts, slack=5.0, skip=-1.0, most=3)
+    assert sum(not pair.is_skip for pair in found) <= 3 * (height + width)
+    assert_complete(best_way(found), height, width)
+
+
 @pytest.mark.parametrize(("source", "target"), [(1, 1), (1, 5), (5, 1), (2, 2), (3, 1)])
 def test_every_stretch_is_in_one_pair_however_few_there_are(source, target):
     texts = two_texts(3, 5, source=[[k] for k in range(source)], target=[[k] for k in range(target)])
@@ -145,7 +158,7 @@ def test_likely_steps_are_those_of_all_ways_that_gain_enough(height, width, seed
         for a, b in pairing._SHAPES
         if a <= height and b <= width
     }
-    found = pairing._likely_steps(gains, height, width, slack, -1.0)
+    found = pairing._likely_steps(gains, height, width, slack=slack, skip=-1.0, most=10**6)
     cells = {shape: gain.tolist() for shape, gain in gains.items()}
     cells[1, 0] = [[-1.0] * (width + 1)] * height
     cells[0, 1] = [[-1.0] * width] * (height + 1)
@@ -155,5 +168,8 @@ def test_likely_steps_are_those_of_all_ways_that_gain_enough(height, width, seed
         step for steps, total in zip(ways, totals, strict=True) if total >= max(totals) - slack for step in steps
     }
     assert set(found) == expected
-    assert sum(step.gain for step in best_way(found)) == pytest.approx(max(totals))
-    assert_complete(best_way(found), height, width)
+    few = pairing._likely_steps(gains, height, width, slack=slack, skip=-1.0, most=1)
+    assert set(few) <= expected
+    for steps in (found, few):
+        assert sum(step.gain for step in best_way(steps)) == pytest.approx(max(totals))
+        assert_complete(best_way(steps), height, width)
