@@ -138,6 +138,17 @@ def test_links_of_raw_words_are_moved_to_words_at_blanks(weft):
     assert done.stdout == "Ja, gut.\tYes, fine.\t0-0 1-1\n\t\t\n"
 
 
+def test_whoever_splits_a_table_finds_the_words_that_its_links_count(weft):
+    """OpusTrainer splits at no-break spaces too, as `str.split()` does, Marian only at plain ones."""
+    text = "Tom\u00a0schloss leise \u3000 die\u202fTür. ||| Tom quietly  closed the\u2009door.\n"
+    aligned = weft("align", "--raw", "--output-format", "jsonl", stdin=text).stdout
+    source, target, links = weft("convert", "-", "--remap", "spaces", "--to", "tsv", stdin=aligned).stdout.split("\t")
+    assert (source, target) == ("Tom schloss leise die Tür.", "Tom quietly closed the door.")
+    assert {"0-0", "1-2", "2-1", "4-4"} <= set(links.split())
+    plain = weft("convert", "-", "--remap", "spaces", stdin=aligned).stdout.split()
+    assert max(int(link.split("-")[0]) for link in plain) == 3  # Tom\u00a0schloss, leise, \u3000, die\u202fTür.
+
+
 def test_moved_links_in_a_file_named_csv(weft, tmp_path):
     aligned = weft("align", "--raw", "--output-format", "jsonl", stdin="Ja, gut. ||| Yes, fine.\n").stdout
     weft("convert", "-", "moved.csv", "--remap", "spaces", "--to", "tsv", stdin=aligned, cwd=tmp_path)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from weft.applications.remapping import Remap, remapped, sentencepieces
+from weft.applications.remapping import Remap, remapped, sentencepieces, split_at_white_space
 from weft.applications.spans import split_at_blanks
 from weft.cli.badlines import BadLines
 from weft.cli.options import LINKS, ColumnsOption, SourceFieldOption, TargetFieldOption
@@ -186,11 +186,16 @@ def _remapped(
         raise SettingError("--remap pieces needs --source-spm and --target-spm.")
     if to_format not in (Format.PHARAOH, Format.TSV):
         raise SettingError("--remap needs --to pharaoh or --to tsv.")
-    cut = [split_at_blanks if model is None else sentencepieces(model) for model in models]
+    in_tables = kind is Remap.SPACES and to_format is Format.TSV
+    at_spaces = split_at_white_space if in_tables else split_at_blanks
+    cut = [at_spaces if model is None else sentencepieces(model) for model in models]
     with rereadable(path) as copy:
         for row in noting_none(remapped(copy, (cut[0], cut[1]))):
             links = " ".join(f"{link.source}-{link.target}" for link in row.alignment.links)
-            yield as_row((row.source, row.target, links)) if to_format is Format.TSV else f"{links}\n"
+            texts = [row.source, row.target]
+            if in_tables:  # with no other white space, words are the same to all who read the table
+                texts = [" ".join(text.split()) for text in texts]
+            yield as_row((*texts, links)) if to_format is Format.TSV else f"{links}\n"
 
 
 def _holds_pairs(path: str, from_format: str, to_format: str, fields: PairFields) -> bool:
