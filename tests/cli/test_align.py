@@ -650,6 +650,21 @@ def test_two_tables_are_not_aligned_with_each_other(weft, tmp_path, between):
     assert (done.returncode, done.stdout) == (2, "")
 
 
+def test_two_files_of_json_are_not_aligned_with_each_other(weft, tmp_path):
+    (tmp_path / "x.de.jsonl").write_text('{"id": "a", "my text": "das ist gut"}\n')
+    (tmp_path / "x.en.jsonl").write_text('{"id": "a", "my text": "that is good"}\n')
+    for command in (["align"], ["filter", "--keep", 1], ["lexicon"]):
+        done = weft(
+            *command, "x.de.jsonl", "x.en.jsonl", "--source-field", "my text", "--target-field", "my text", cwd=tmp_path
+        )
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "both contain JSON, so they are not the two sides of one text" in done.stderr
+        assert """as lines: jq -r '.["my text"]' x.de.jsonl > sentences.txt""" in done.stderr
+    (tmp_path / "pairs.jsonl").write_text('{"source": "das", "target": "that"}\n')
+    done = weft("align", "pairs.jsonl", "pairs.jsonl", cwd=tmp_path)
+    assert "To use the pairs of both: cat pairs.jsonl pairs.jsonl | weft align\n" in done.stderr
+
+
 def test_sentences_may_contain_tabs(weft, tmp_path):
     (tmp_path / "de").write_text("das\tHaus\ndas\tBuch\n")
     (tmp_path / "en").write_text("the\thouse\nthe book\n")
