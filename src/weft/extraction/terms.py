@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 from weft.errors import FormatError
-from weft.text.fields import JsonlParser, NoPairError, PairFields, TableParser
+from weft.text.fields import JsonlParser, NoPairError, OneCellError, PairFields, TableParser
 from weft.text.json_objects import is_json_object, parse_json_object, shorten
 from weft.text.lines import FilePath, decode, display_name
 from weft.text.pairs import PLAIN, split_words
@@ -68,8 +68,9 @@ def read_terms(
         The terms in the order of the file, each once.
 
     Raises:
-        FormatError: A line has no two columns.
+        FormatError: A line cannot be read, or none has two columns.
     """
+    one_cell: FormatError | None = None
     terms: dict[Term, None] = {}
     skipped = _Skipped(path)
     read = _TermParser(path, languages)
@@ -82,6 +83,10 @@ def read_terms(
         except NoPairError as error:
             skipped.add(number, str(error))
             continue
+        except OneCellError as error:
+            one_cell = one_cell or FormatError(display_name(path), number, str(error))
+            skipped.add(number, _without_translation(text))
+            continue
         except ValueError as error:
             raise FormatError(display_name(path), number, str(error)) from error
         term = Term(split[0](source), split[1](target))
@@ -89,11 +94,18 @@ def read_terms(
             if number == 1:
                 warn_of_headings(path, columns, "a term", "remove it: tail -n +2 skips the first line")
             terms[term] = None
-        elif term.source or term.target:
-            missing = "the translation of" if term.source else "the term for"
-            skipped.add(number, f"{missing} {shorten(source.strip() or target.strip())} is missing.")
+        elif term.source:
+            skipped.add(number, _without_translation(source))
+        elif term.target:
+            skipped.add(number, f"the term for {shorten(target.strip())} is missing.")
+    if one_cell is not None and not terms:
+        raise one_cell
     skipped.finish()
     return list(terms)
+
+
+def _without_translation(term: str) -> str:
+    return f"the translation of {shorten(term.strip())} is missing."
 
 
 class _TermParser:
@@ -111,9 +123,10 @@ class _TermParser:
             self._check_languages(translations_of(parse_json_object(text)))
             sides = self._record(text).sides
         else:
-            # Tables with tabs are called .csv, too.
-            self._table = self._table or TableParser(PLAIN, csv=self._csv and "\t" not in text)
-            sides = self._table(text).sides
+            # Tables with tabs are called .csv, too. A row with one cell does not say what separates cells.
+            table = self._table or TableParser(PLAIN, csv=self._csv and "\t" not in text)
+            sides = table(text).sides
+            self._table = table
         source, target = (side if isinstance(side, str) else " ".join(side) for side in sides or ("", ""))
         return source, target
 
@@ -130,17 +143,17 @@ class _Skipped:
 
     def __init__(self, path: FilePath) -> None:
         self._path = display_name(path)
-        self._count = 0
+        self._rows: list[tuple[int, str]] = []
 
     def add(self, number: int, reason: str) -> None:
         """Take note of one."""
-        self._count += 1
-        if self._count <= _MOST_NAMED:
-            logger.warning("%s:%d: %s This row is skipped.", self._path, number, reason)
+        self._rows.append((number, reason))
 
     def finish(self) -> None:
-        """The file ends."""
-        if (more := self._count - _MOST_NAMED) > 0:
+        """The file ends: say it."""
+        for number, reason in self._rows[:_MOST_NAMED]:
+            logger.warning("%s:%d: %s This row is skipped.", self._path, number, reason)
+        if (more := len(self._rows) - _MOST_NAMED) > 0:
             rows = "row without a term or a translation is" if more == 1 else "rows without a term or a translation are"
             logger.warning("%s: %s more %s skipped.", self._path, f"{more:,}", rows)
 

@@ -32,6 +32,10 @@ class NoPairError(ValueError):
         self.extra = extra
 
 
+class OneCellError(ValueError):
+    """A row of a table has a single cell: no translation, or another separator than was expected."""
+
+
 class TextPair(NamedTuple):
     """A sentence and its translation as a file holds them, with everything else its line says.
 
@@ -232,7 +236,7 @@ class TableParser:
             between = _QUOTED.sub("", text)
             self._separator = ";" if between.count(";") > between.count(",") else ","
         if not self._csv and "\t" not in text:
-            raise ValueError("expected a tab between source and target, found none.")
+            raise OneCellError("expected a tab between source and target, found none.")
         cells = self._cells(text)
         is_first, self._at_first_row = self._at_first_row, False
         self.first_row = cells if is_first else self.first_row
@@ -243,7 +247,7 @@ class TableParser:
             return HEADING
         if not self._columns:
             if len(cells) < 2:
-                raise ValueError(f"expected 2 columns separated by {self._separators}, found {len(cells)}.")
+                raise OneCellError(f"expected 2 columns separated by {self._separators}, found {len(cells)}.")
             return TextPair((cells[0], cells[1]))
         return self._fields.named(cells, self._columns, self._separators)
 
