@@ -665,6 +665,13 @@ def test_two_files_of_json_are_not_aligned_with_each_other(weft, tmp_path):
     assert "To use the pairs of both: cat pairs.jsonl pairs.jsonl | weft align\n" in done.stderr
 
 
+def test_a_third_file_is_answered_with_how_to_join_files(weft):
+    done = weft("align", "a.tsv", "b.tsv", "c.tsv")
+    assert done.returncode == 2
+    assert "(c.tsv). This command reads one file" in done.stderr
+    assert "cat FILES > all.pairs" in done.stderr
+
+
 def test_sentences_may_contain_tabs(weft, tmp_path):
     (tmp_path / "de").write_text("das\tHaus\ndas\tBuch\n")
     (tmp_path / "en").write_text("the\thouse\nthe book\n")
