@@ -665,6 +665,18 @@ def test_two_files_of_json_are_not_aligned_with_each_other(weft, tmp_path):
     assert "To use the pairs of both: cat pairs.jsonl pairs.jsonl | weft align\n" in done.stderr
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_half_a_surrogate_pair_leaves_the_other_fields(weft, first):
+    bad = r'{"id": 7, "note": "\ud83d", "more": {"a": "\u00e4"}, "source": "das \ud83d", "target": "that"}'
+    good = '{"source": "das", "target": "that"}'
+    done = weft("align", "--output-format", "jsonl", stdin="\n".join([bad, good] if first else [good, bad]) + "\n")
+    assert "half of a surrogate pair. This pair gets no links." in done.stderr
+    found = list(map(json.loads, done.stdout.splitlines()))
+    nothing = {"source": [], "target": [], "links": [], "score": 0.0}
+    assert found[not first] == {"id": 7, "more": {"a": "ä"}, **nothing}
+    assert found[first]["links"]
+
+
 def test_a_third_file_is_answered_with_how_to_join_files(weft):
     done = weft("align", "a.tsv", "b.tsv", "c.tsv")
     assert done.returncode == 2

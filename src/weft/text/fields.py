@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from weft.errors import SettingError
-from weft.text.json_objects import parse_json_object, shorten
+from weft.text.json_objects import HalfSurrogateError, parse_json_object, shorten
 from weft.text.translations import LanguageOrder, Languages, matching_language, no_text_in, translations_of
 from weft.types import Words
 
@@ -137,7 +137,12 @@ class JsonlParser:
         """The sentences of one JSONL record; a ValueError says what is wrong."""
         if not text.strip(" \t"):
             return TextPair(("", ""))
-        record = parse_json_object(text)
+        try:
+            record = parse_json_object(text)
+        except HalfSurrogateError as error:
+            names = (self._fields.source or "source", self._fields.target or "target")
+            others = {name: value for name, value in error.fields.items() if name not in names}
+            raise NoPairError(str(error), others) from error
         try:
             source, target = self._fields.names_in(record, self._order)
         except ValueError as error:
