@@ -21,6 +21,7 @@ from weft.text.links import LinkFormat, format_links, recognised_links
 from weft.text.pair_lines import format_pairs
 from weft.text.pairs import PLAIN, EmptySideError, PairFormat, read_pairs
 from weft.text.rows import is_csv, is_named_for_pairs, is_named_for_units
+from weft.text.translations import NoTextError
 from weft.types import Alignment, SentencePair
 
 
@@ -216,7 +217,7 @@ def _convert_pairs(path: str, output: str, formats: tuple[str, str], fields: Pai
 
     def on_error(error: FormatError) -> None:
         # Text that is being translated has sentences without a translation, and weft's own output has blank lines.
-        if not is_memory and not isinstance(error.__cause__, EmptySideError):
+        if not is_memory and not _lacks_a_side(error):
             raise error
         bad_lines(error)
 
@@ -227,6 +228,12 @@ def _convert_pairs(path: str, output: str, formats: tuple[str, str], fields: Pai
         pairs = (SentencePair(pair.target, pair.source) for pair in pairs)
     write_lines(output, format_pairs(bad_lines.watching(pairs, display_name(path)), to_format))
     bad_lines.summarise(f"{'units' if is_memory else 'lines'} without a sentence pair: {bad_lines.count:,}.")
+
+
+def _lacks_a_side(error: FormatError) -> bool:
+    """Whether a line is in order, but a sentence or its translation is empty, null or not there."""
+    reason = error.__cause__
+    return isinstance(reason, EmptySideError) or isinstance(getattr(reason, "__cause__", None), NoTextError)
 
 
 def _check_pair_formats(path: str, from_format: str, to_format: str, fields: PairFields) -> None:

@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 
 from weft.errors import SettingError
 from weft.text.json_objects import HalfSurrogateError, parse_json_object, shorten
-from weft.text.translations import LanguageOrder, Languages, matching_language, no_text_in, translations_of
+from weft.text.translations import (
+    LanguageOrder,
+    Languages,
+    NoTextError,
+    matching_language,
+    no_text_in,
+    translations_of,
+)
 from weft.types import Words
 
 Sides = tuple[str | Words, str | Words]
@@ -174,9 +181,9 @@ def sentence_field(record: dict[str, Any], name: str) -> Any:
         return translations[name] if name in translations and name not in record else nested_field(record, name)
     except KeyError:
         if translations:
-            raise ValueError(no_text_in(name, translations)) from None
+            raise NoTextError(no_text_in(name, translations)) from None
         found = shorten(", ".join(record))
-        raise ValueError(
+        raise NoTextError(
             f'expected "{name}", found the fields {found}. Choose two with `source_field` and `target_field`; a field '
             "inside another is written outer.inner, the first item of a list outer.0."
         ) from None
@@ -188,7 +195,7 @@ def _side(record: dict[str, Any], name: str) -> str | Words:
         return side
     if isinstance(side, list) and all(isinstance(word, str) for word in side):
         return tuple(side)
-    raise ValueError(
+    raise (NoTextError if side is None else ValueError)(
         f'expected "{name}" to be a sentence or a list of words, found {shorten(json.dumps(side, ensure_ascii=False))}.'
     )
 
