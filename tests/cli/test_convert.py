@@ -144,7 +144,9 @@ def test_a_wrong_base_is_named_as_the_option(weft):
 def test_a_record_without_a_translation_keeps_its_line(weft, bad, first):
     pair = {"de": "das", "en": "that"}
     good = json.dumps({"translation": pair} if "translation" in bad else {"source": "das", "target": "that"})
-    done = weft("convert", "-", "--to", "tsv", "--from", "jsonl", stdin="\n".join([bad, good] if first else [good, bad]))
+    done = weft(
+        "convert", "-", "--to", "tsv", "--from", "jsonl", stdin="\n".join([bad, good] if first else [good, bad])
+    )
     assert (done.returncode, done.stdout) == (0, "\ndas\tthat\n" if first else "das\tthat\n\n")
     assert "A blank line takes its place." in done.stderr
     assert done.stderr.endswith("weft: lines without a sentence pair: 1.\n")
@@ -154,7 +156,9 @@ def test_a_record_without_a_translation_keeps_its_line(weft, bad, first):
     "bad", ['{"source": 7, "target": "that"}', '{"translation": {"a": "x", "b": "y", "c": "z"}}', "{"]
 )
 def test_other_bad_records_end_a_conversion(weft, bad):
-    done = weft("convert", "-", "--to", "tsv", "--from", "jsonl", stdin=f'{{"source": "das", "target": "that"}}\n{bad}\n')
+    done = weft(
+        "convert", "-", "--to", "tsv", "--from", "jsonl", stdin=f'{{"source": "das", "target": "that"}}\n{bad}\n'
+    )
     assert done.returncode == 1
     assert "stdin:2: " in done.stderr
 

@@ -21,8 +21,8 @@ _MODELS = ("model", "name", "teacher")  # parameters that take a model
 _BASES = {"from_base", "links_base", "system_base"}
 _SIDES = {"input", "target"}
 _TOO_MANY_FILES = (
-    ". This command reads one file of sentence pairs, or a text and its translation. To use the pairs of several files, "
-    "join them first: cat FILES > all.pairs"
+    ". This command reads one file of sentence pairs, or a text and its translation. To use the pairs of several "
+    "files, join them first: cat FILES > all.pairs"
 )
 # Typer does not export it, and has click's or its own.
 _UsageError: Any = BadParameter.__base__
@@ -74,7 +74,7 @@ class Command(_Explained, TyperCommand):
             error.message = error.message.removeprefix("Value error, ")
             raise
         except _UsageError as error:
-            if "extra argument" in error.message and _SIDES <= {parameter.name for parameter in self.params}:
+            if "extra argument" in error.message and {parameter.name for parameter in self.params} >= _SIDES:
                 error.message += _TOO_MANY_FILES
             raise
 

@@ -70,7 +70,6 @@ def read_terms(
     Raises:
         FormatError: A line cannot be read, or none has two columns.
     """
-    one_cell: FormatError | None = None
     terms: dict[Term, None] = {}
     skipped = _Skipped(path)
     read = _TermParser(path, languages)
@@ -79,13 +78,9 @@ def read_terms(
         if not text.strip() or text.startswith("#"):
             continue
         try:
-            source, target = columns = read(text)
+            source, target = columns = read(number, text)
         except NoPairError as error:
             skipped.add(number, str(error))
-            continue
-        except OneCellError as error:
-            one_cell = one_cell or FormatError(display_name(path), number, str(error))
-            skipped.add(number, _without_translation(text))
             continue
         except ValueError as error:
             raise FormatError(display_name(path), number, str(error)) from error
@@ -94,18 +89,13 @@ def read_terms(
             if number == 1:
                 warn_of_headings(path, columns, "a term", "remove it: tail -n +2 skips the first line")
             terms[term] = None
-        elif term.source:
-            skipped.add(number, _without_translation(source))
-        elif term.target:
-            skipped.add(number, f"the term for {shorten(target.strip())} is missing.")
-    if one_cell is not None and not terms:
-        raise one_cell
+        elif term.source or term.target:
+            missing = "the translation of" if term.source else "the term for"
+            skipped.add(number, f"{missing} {shorten(source.strip() or target.strip())} is missing.")
+    if read.one_cell is not None and not terms:
+        raise FormatError(display_name(path), *read.one_cell)
     skipped.finish()
     return list(terms)
-
-
-def _without_translation(term: str) -> str:
-    return f"the translation of {shorten(term.strip())} is missing."
 
 
 class _TermParser:
@@ -116,8 +106,10 @@ class _TermParser:
         self._languages = languages
         self._record = JsonlParser(PairFields(languages=languages))
         self._table: TableParser | None = None
+        self.one_cell: tuple[int, str] | None = None
+        """The first row of a table with a single cell, and what is wrong with it if no row has two."""
 
-    def __call__(self, text: str) -> tuple[str, str]:
+    def __call__(self, number: int, text: str) -> tuple[str, str]:
         """A term and its translation; a ValueError says what is wrong, a NoPairError that the row has only one."""
         if text.startswith("{") and is_json_object(text):
             self._check_languages(translations_of(parse_json_object(text)))
@@ -125,7 +117,11 @@ class _TermParser:
         else:
             # Tables with tabs are called .csv, too. A row with one cell does not say what separates cells.
             table = self._table or TableParser(PLAIN, csv=self._csv and "\t" not in text)
-            sides = table(text).sides
+            try:
+                sides = table(text).sides
+            except OneCellError as error:
+                self.one_cell = self.one_cell or (number, str(error))
+                return text, ""
             self._table = table
         source, target = (side if isinstance(side, str) else " ".join(side) for side in sides or ("", ""))
         return source, target

@@ -27,6 +27,7 @@ _SIDES = ("source", "target")
 # Cells whose commas and semicolons do not separate anything.
 _QUOTED = re.compile(r'(?:(?<=[,;])|^)"(?:[^"]|"")*"(?=[,;]|$)')
 _NUMBER = re.compile(r"[0-9]{1,9}")
+_WIDEST = 40  # whole sentences, where the first line has no names
 # The first line of a CSV file may tell Excel what separates the cells.
 _SEPARATOR = re.compile(r'"?sep=([,;|\t])"?\s*', re.IGNORECASE)
 
@@ -282,7 +283,10 @@ class TableParser:
         names = [cell.strip() for cell in cells]
         for name in wanted:
             if names.count(name) != 1:
-                raise SettingError(_not_one_column(name, names, [self._fields.source, self._fields.target]))
+                shown = [
+                    cell if cell in wanted or len(cell) <= _WIDEST else f"{cell[: _WIDEST - 1]}…" for cell in names
+                ]
+                raise SettingError(_not_one_column(name, shown, [self._fields.source, self._fields.target]))
         if len(wanted) == 1:
             raise SettingError(
                 f"`source_field` and `target_field` are both {self._fields.source}; choose two columns of the table: "

@@ -45,7 +45,7 @@ def test_sentences_that_are_joined_divided_and_missing(parts):
 
 
 def test_half_a_surrogate_pair_is_refused(aligner):
-    with pytest.raises(SettingError, match="`target`: .* half of a surrogate pair"):
+    with pytest.raises(SettingError, match=r"`target`: .* half of a surrogate pair"):
         align_documents("Das Museum.", "The museum \ud83d.", aligner=aligner)
 
 

@@ -39,7 +39,10 @@ def test_fields_that_weft_does_not_write_are_kept_and_others_named_once(written)
     own = {"id": 1, "unknown": "x", "source_text": "orig"}
     row = {**SIDES, **own, "score": 0.123, "links": ["http://a"]}
     found, said = written(row, row)
-    assert found == [{**own, "source": ["das", "ist"], "target": ["that", "is"], "links": [[0, 0, 0.5]], "score": 0.25}] * 2
+    assert (
+        found
+        == [{**own, "source": ["das", "ist"], "target": ["that", "is"], "links": [[0, 0, 0.5]], "score": 0.25}] * 2
+    )
     [warning] = said
     assert "in.jsonl: weft writes fields with these names itself, so yours are lost: " in warning
     assert "yours are lost: unknown (in lines where weft writes one), score, links. To keep them, rename" in warning
@@ -59,7 +62,13 @@ def test_an_unknown_of_the_user_gives_way_only_where_there_are_unknown_words(wri
 @pytest.mark.parametrize(
     "old",
     [
-        {"links": [[1, 1, 0.9]], "score": 0.9, "unknown": 4, "source_text": "das ist", "source_offsets": [[0, 3], [4, 7]]},
+        {
+            "links": [[1, 1, 0.9]],
+            "score": 0.9,
+            "unknown": 4,
+            "source_text": "das ist",
+            "source_offsets": [[0, 3], [4, 7]],
+        },
         {"links": [], "score": 0.0, "unknown": 1},
         {"sure": [[0, 0]], "possible": [[1, 1]]},
     ],
