@@ -10,6 +10,7 @@ import { WordPiece } from "./wordpiece.js";
 // All unknown words look the same to an encoder; with more than this share of them on either side,
 // what it finds is guesswork.
 const MOST_UNKNOWN = 1 / 3;
+const LONGEST_SHOWN = 40;
 
 export class Aligner {
   constructor(encoder, settings, name) {
@@ -28,8 +29,14 @@ export class Aligner {
   }
 
   // Align one pair: strings of words separated by blanks, or lists of words; with `raw` any text.
-  async align(source, target, { raw = false, sourceLanguage, targetLanguage, ...changes } = {}) {
-    const words = [wordsOf(source, raw, sourceLanguage), wordsOf(target, raw, targetLanguage)];
+  async align(source, target, options = {}) {
+    return this.#aligned([source, target], ["`source`", "`target`"], options);
+  }
+
+  // `names` are what messages call the two sides.
+  async #aligned(given, names, { raw = false, sourceLanguage, targetLanguage, ...changes }) {
+    const languages = [sourceLanguage, targetLanguage];
+    const words = given.map((side, k) => wordsOf(side, names[k], raw, languages[k]));
     const settings = updated(this.settings, changes);
     const result = { source: words[0], target: words[1], links: [], score: 0, unknown: 0 };
     // Blank words, as lists of tokens have them, are not there for the encoder; the others keep their numbers.
@@ -60,15 +67,28 @@ export class Aligner {
   // Align several pairs one after the other; the result has their order and number.
   async alignBatch(pairs, options = {}) {
     const alignments = [];
-    for (const [source, target] of pairs) alignments.push(await this.align(source, target, options));
+    let row = 0;
+    for (const pair of pairs) {
+      const place = `row ${row++} of \`pairs\``;
+      if (!Array.isArray(pair) || pair.length !== 2)
+        throw new TypeError(`${place}: expected [sentence, translation], found ${shown(pair)}.`);
+      alignments.push(await this.#aligned(pair, [`${place}, source`, `${place}, target`], options));
+    }
     return alignments;
   }
 }
 
 // Words are separated by blanks and tabs, and by nothing else: other spaces are parts of words in real text.
-function wordsOf(side, raw, language) {
-  if (typeof side !== "string") return [...side];
-  return raw ? segment(side, language) : side.split(/[ \t]+/).filter(Boolean);
+function wordsOf(side, name, raw, language) {
+  if (typeof side === "string") return raw ? segment(side, language) : side.split(/[ \t]+/).filter(Boolean);
+  const words = typeof side?.[Symbol.iterator] === "function" ? [...side] : [null];
+  if (words.every((word) => typeof word === "string")) return words;
+  throw new TypeError(`${name}: expected a sentence as a string or a list of words, found ${shown(side)}.`);
+}
+
+function shown(value) {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN - 1)}…` : text;
 }
 
 // weft's own encoder, or onnxruntime-web for a graph of another kind.

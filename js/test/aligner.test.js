@@ -39,6 +39,18 @@ test("sentences of any length are read", async () => {
   assert.ok(links.some(([i]) => i > 250));
 });
 
+test("what is no sentence is named with its side and row", async () => {
+  const expected = "expected a sentence as a string or a list of words, found";
+  await assert.rejects(aligner.align("a", null), new TypeError("`target`: " + `${expected} null.`));
+  await assert.rejects(aligner.align(7, "a"), new TypeError("`source`: " + `${expected} 7.`));
+  await assert.rejects(aligner.align(undefined, "a"), new TypeError("`source`: " + `${expected} undefined.`));
+  await assert.rejects(aligner.align("a", ["b", null]), /`target`: expected .* found \["b",null\]\.$/);
+  const batch = aligner.alignBatch([["a", "b"], ["a", null]]);
+  await assert.rejects(batch, new TypeError("row 1 of `pairs`, target: " + `${expected} null.`));
+  await assert.rejects(aligner.alignBatch(["ab"]), /^TypeError: row 0 of `pairs`: expected \[sentence, translation\], found "ab"\.$/);
+  assert.deepEqual((await aligner.align(new Set(["a", "b"]), "x")).source, ["a", "b"]);
+});
+
 test("settings that are not there are named", async () => {
   await assert.rejects(aligner.align("a", "b", { method: "ot" }), /the method ot is not there/);
   await assert.rejects(aligner.align("a", "b", { treshold: 1 }), /no setting called treshold/);

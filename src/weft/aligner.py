@@ -27,7 +27,7 @@ from weft.models.load import load_encoder
 from weft.models.resolve import resolve_model
 from weft.models.save import save_model
 from weft.text.blanks import among_blanks, without_blanks
-from weft.text.given import to_one_pair, to_pair
+from weft.text.given import to_one_pair, to_pair, to_texts
 from weft.text.segment import word_splitters
 from weft.types import Alignment, SentencePair, Words
 
@@ -43,7 +43,7 @@ _MOST_UNKNOWN = 1 / 3
 
 
 class Aligner:
-    """Aligns sentence pairs with one encoder and one method of extracting links."""
+    """Aligns sentence pairs with one encoder and one method of extracting links. Several threads may share it."""
 
     def __init__(
         self, encoder: Encoder, settings: ExtractionSettings | None = None, *, languages: Sequence[str] = ()
@@ -120,7 +120,7 @@ class Aligner:
             target_language: the language of the translation.
 
         Raises:
-            SettingError: a side is not a sentence, such as a whole column of a table.
+            SettingError: a side is not a sentence, such as a whole column of a table or half of a surrogate pair.
         """
         pair = to_one_pair(source, target, word_splitters(raw, source_language, target_language))
         return self.align_batch([pair], scores=scores)[0]
@@ -235,7 +235,7 @@ class Aligner:
         """
         kind = chosen("scores", Scores, scores)
         # Scores say which sentences belong together, whether anybody wants to see them or not.
-        read = [list(map(without_blanks, text)) for text in (source, target)]
+        read = [list(map(without_blanks, text)) for text in to_texts(source, target)]
         texts, found = self.sentence_pairs(*read, scores=Scores.CALIBRATED if kind is Scores.NONE else kind)
         nothing = Alignment(score=0.0)
         aligned = [

@@ -650,6 +650,40 @@ def test_two_tables_are_not_aligned_with_each_other(weft, tmp_path, between):
     assert (done.returncode, done.stdout) == (2, "")
 
 
+def test_two_files_of_json_are_not_aligned_with_each_other(weft, tmp_path):
+    (tmp_path / "x.de.jsonl").write_text('{"id": "a", "my text": "das ist gut"}\n')
+    (tmp_path / "x.en.jsonl").write_text('{"id": "a", "my text": "that is good"}\n')
+    for command in (["align"], ["filter", "--keep", 1], ["lexicon"]):
+        done = weft(
+            *command, "x.de.jsonl", "x.en.jsonl", "--source-field", "my text", "--target-field", "my text", cwd=tmp_path
+        )
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "both contain JSON, so they are not the two sides of one text" in done.stderr
+        assert """as lines: jq -r '.["my text"]' x.de.jsonl > sentences.txt""" in done.stderr
+    (tmp_path / "pairs.jsonl").write_text('{"source": "das", "target": "that"}\n')
+    done = weft("align", "pairs.jsonl", "pairs.jsonl", cwd=tmp_path)
+    assert "To use the pairs of both: cat pairs.jsonl pairs.jsonl | weft align\n" in done.stderr
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_half_a_surrogate_pair_leaves_the_other_fields(weft, first):
+    bad = r'{"id": 7, "note": "\ud83d", "more": {"a": "\u00e4"}, "source": "das \ud83d", "target": "that"}'
+    good = '{"source": "das", "target": "that"}'
+    done = weft("align", "--output-format", "jsonl", stdin="\n".join([bad, good] if first else [good, bad]) + "\n")
+    assert "half of a surrogate pair. This pair gets no links." in done.stderr
+    found = list(map(json.loads, done.stdout.splitlines()))
+    nothing = {"source": [], "target": [], "links": [], "score": 0.0}
+    assert found[not first] == {"id": 7, "more": {"a": "ä"}, **nothing}
+    assert found[first]["links"]
+
+
+def test_a_third_file_is_answered_with_how_to_join_files(weft):
+    done = weft("align", "a.tsv", "b.tsv", "c.tsv")
+    assert done.returncode == 2
+    assert "(c.tsv). This command reads one file" in done.stderr
+    assert "cat FILES > all.pairs" in done.stderr
+
+
 def test_sentences_may_contain_tabs(weft, tmp_path):
     (tmp_path / "de").write_text("das\tHaus\ndas\tBuch\n")
     (tmp_path / "en").write_text("the\thouse\nthe book\n")

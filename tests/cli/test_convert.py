@@ -131,11 +131,61 @@ def test_a_wrong_base_is_named_as_the_option(weft):
     )
 
 
+@pytest.mark.parametrize(
+    "bad",
+    [
+        '{"source": "das", "target": ""}',
+        '{"source": "das", "target": null}',
+        '{"source": "das"}',
+        '{"translation": {"de": "das"}}',
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_a_record_without_a_translation_keeps_its_line(weft, bad, first):
+    pair = {"de": "das", "en": "that"}
+    good = json.dumps({"translation": pair} if "translation" in bad else {"source": "das", "target": "that"})
+    done = weft(
+        "convert", "-", "--to", "tsv", "--from", "jsonl", stdin="\n".join([bad, good] if first else [good, bad])
+    )
+    assert (done.returncode, done.stdout) == (0, "\ndas\tthat\n" if first else "das\tthat\n\n")
+    assert "A blank line takes its place." in done.stderr
+    assert done.stderr.endswith("weft: lines without a sentence pair: 1.\n")
+
+
+@pytest.mark.parametrize(
+    "bad", ['{"source": 7, "target": "that"}', '{"translation": {"a": "x", "b": "y", "c": "z"}}', "{"]
+)
+def test_other_bad_records_end_a_conversion(weft, bad):
+    done = weft(
+        "convert", "-", "--to", "tsv", "--from", "jsonl", stdin=f'{{"source": "das", "target": "that"}}\n{bad}\n'
+    )
+    assert done.returncode == 1
+    assert "stdin:2: " in done.stderr
+
+
+def test_a_wrong_name_for_a_field_is_told_of_every_record(weft):
+    done = weft("convert", "-", "--to", "tsv", "--source-field", "a", "--target-field", "b", stdin='{"c": "x"}\n' * 2)
+    assert done.returncode == 1
+    assert 'stdin:1: expected "a", found the fields' in done.stderr
+    assert done.stderr.endswith("none of the 2 lines in stdin is a sentence pair.\n")
+
+
 def test_links_of_raw_words_are_moved_to_words_at_blanks(weft):
     aligned = weft("align", "--raw", "--output-format", "jsonl", stdin="Ja, gut. ||| Yes, fine.\n\n").stdout
     assert weft("convert", "-", "--remap", "spaces", stdin=aligned).stdout == "0-0 1-1\n\n"
     done = weft("convert", "-", "--remap", "spaces", "--to", "tsv", stdin=aligned)
     assert done.stdout == "Ja, gut.\tYes, fine.\t0-0 1-1\n\t\t\n"
+
+
+def test_whoever_splits_a_table_finds_the_words_that_its_links_count(weft):
+    """OpusTrainer splits at no-break spaces too, as `str.split()` does, Marian only at plain ones."""
+    text = "Tom\u00a0schloss leise \u3000 die\u202fTür. ||| Tom quietly  closed the\u2009door.\n"
+    aligned = weft("align", "--raw", "--output-format", "jsonl", stdin=text).stdout
+    source, target, links = weft("convert", "-", "--remap", "spaces", "--to", "tsv", stdin=aligned).stdout.split("\t")
+    assert (source, target) == ("Tom schloss leise die Tür.", "Tom quietly closed the door.")
+    assert {"0-0", "1-2", "2-1", "4-4"} <= set(links.split())
+    plain = weft("convert", "-", "--remap", "spaces", stdin=aligned).stdout.split()
+    assert max(int(link.split("-")[0]) for link in plain) == 3  # Tom\u00a0schloss, leise, \u3000, die\u202fTür.
 
 
 def test_moved_links_in_a_file_named_csv(weft, tmp_path):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import logging
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -52,6 +53,24 @@ def test_order_and_number_are_kept_whatever_the_chunks(aligner):
         together = list(aligner.stream(PAIRS, chunk_words=chunk_words))
         assert [a.pairs for a in together] == [a.pairs for a in alone]
     assert aligner.align_batch([PAIRS[0], NOTHING, ("", "a b"), ("a", []), PAIRS[1]])[1:4] == [Alignment(score=0.0)] * 3
+
+
+def test_threads_may_share_an_aligner(tiny_onnx):
+    """They learn the same new words at the same time, and run the same encoder."""
+    words = [f"w{number}" for number in range(500)]
+    jobs = [[(" ".join(words[k : k + 9]), " ".join(words[k + 3 : k + 15])) for k in range(n, 480, 8)] for n in range(8)]
+    expected = list(map(Aligner.from_pretrained(tiny_onnx).align_batch, jobs))
+    shared = Aligner.from_pretrained(tiny_onnx)
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(shared.align_batch, jobs)) == expected
+
+
+def test_half_a_surrogate_pair_is_named_with_its_row(aligner):
+    stream = aligner.stream([("das", "that"), ("das \ud83d", "that")], chunk_words=1)
+    with pytest.raises(SettingError, match=r"row 1 of `pairs`, source: .* half of a surrogate pair"):
+        list(stream)
+    with pytest.raises(SettingError, match=r"sentence 0 of `target`: .* half of a surrogate pair"):
+        aligner.align_texts([("das",)], [("\ud83d",)])
 
 
 def test_streams_are_read_only_as_far_as_needed(aligner):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
@@ -14,6 +15,8 @@ from weft.text.lines import FilePath, check_readable, decode, display_name, read
 from weft.text.links import LinkFormat, read_numbered_links
 from weft.text.segment import Segmented, Segmenter
 from weft.types import Alignment, Link, SentencePair
+
+_NO_WHITE_SPACE = re.compile(r"\S+")
 
 Offsets = Sequence[tuple[int, int]]
 Places = list[list[int]]
@@ -57,6 +60,12 @@ class Remapped(NamedTuple):
     source: str
     target: str
     alignment: Alignment
+
+
+def split_at_white_space(text: str) -> Segmented:
+    """The words of `str.split()`, with the places where they stand: it splits at a no-break space too."""
+    found = list(_NO_WHITE_SPACE.finditer(text))
+    return Segmented(tuple(match.group() for match in found), tuple(match.span() for match in found))
 
 
 def sentencepieces(path: FilePath) -> Segmenter:

@@ -189,6 +189,8 @@ def _is_place(item: object, length: int) -> bool:
 
 def _span(item: object, side: Side, unit: Unit) -> Span:
     if isinstance(item, dict):
+        if missing := [f'"{key}"' for key in ("start", "end") if key not in item]:
+            raise ValueError(f"the span {_shown(item)} has no {' and no '.join(missing)}; rename its fields.")
         start, end, label = (item.get(key) for key in ("start", "end", "label"))
     elif isinstance(item, list) and len(item) == 3:
         start, end, label = item

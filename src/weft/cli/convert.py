@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from weft.applications.remapping import Remap, remapped, sentencepieces
+from weft.applications.remapping import Remap, remapped, sentencepieces, split_at_white_space
 from weft.applications.spans import split_at_blanks
 from weft.cli.badlines import BadLines
 from weft.cli.options import LINKS, ColumnsOption, SourceFieldOption, TargetFieldOption
@@ -21,6 +21,7 @@ from weft.text.links import LinkFormat, format_links, recognised_links
 from weft.text.pair_lines import format_pairs
 from weft.text.pairs import PLAIN, EmptySideError, PairFormat, read_pairs
 from weft.text.rows import is_csv, is_named_for_pairs, is_named_for_units
+from weft.text.translations import NoTextError
 from weft.types import Alignment, SentencePair
 
 
@@ -186,11 +187,16 @@ def _remapped(
         raise SettingError("--remap pieces needs --source-spm and --target-spm.")
     if to_format not in (Format.PHARAOH, Format.TSV):
         raise SettingError("--remap needs --to pharaoh or --to tsv.")
-    cut = [split_at_blanks if model is None else sentencepieces(model) for model in models]
+    in_tables = kind is Remap.SPACES and to_format is Format.TSV
+    at_spaces = split_at_white_space if in_tables else split_at_blanks
+    cut = [at_spaces if model is None else sentencepieces(model) for model in models]
     with rereadable(path) as copy:
         for row in noting_none(remapped(copy, (cut[0], cut[1]))):
             links = " ".join(f"{link.source}-{link.target}" for link in row.alignment.links)
-            yield as_row((row.source, row.target, links)) if to_format is Format.TSV else f"{links}\n"
+            texts = [row.source, row.target]
+            if in_tables:  # with no other white space, words are the same to all who read the table
+                texts = [" ".join(text.split()) for text in texts]
+            yield as_row((*texts, links)) if to_format is Format.TSV else f"{links}\n"
 
 
 def _holds_pairs(path: str, from_format: str, to_format: str, fields: PairFields) -> bool:
@@ -211,7 +217,7 @@ def _convert_pairs(path: str, output: str, formats: tuple[str, str], fields: Pai
 
     def on_error(error: FormatError) -> None:
         # Text that is being translated has sentences without a translation, and weft's own output has blank lines.
-        if not is_memory and not isinstance(error.__cause__, EmptySideError):
+        if not is_memory and not _lacks_a_side(error):
             raise error
         bad_lines(error)
 
@@ -222,6 +228,12 @@ def _convert_pairs(path: str, output: str, formats: tuple[str, str], fields: Pai
         pairs = (SentencePair(pair.target, pair.source) for pair in pairs)
     write_lines(output, format_pairs(bad_lines.watching(pairs, display_name(path)), to_format))
     bad_lines.summarise(f"{'units' if is_memory else 'lines'} without a sentence pair: {bad_lines.count:,}.")
+
+
+def _lacks_a_side(error: FormatError) -> bool:
+    """Whether a line is in order, but a sentence or its translation is empty, null or not there."""
+    reason = error.__cause__
+    return isinstance(reason, EmptySideError) or isinstance(getattr(reason, "__cause__", None), NoTextError)
 
 
 def _check_pair_formats(path: str, from_format: str, to_format: str, fields: PairFields) -> None:

@@ -19,6 +19,13 @@ from weft.text.files import refuse_overwriting
 _OUTPUTS = ("output", "target_output", "report")
 _MODELS = ("model", "name", "teacher")  # parameters that take a model
 _BASES = {"from_base", "links_base", "system_base"}
+_SIDES = {"input", "target"}
+_TOO_MANY_FILES = (
+    ". This command reads one file of sentence pairs, or a text and its translation. To use the pairs of several "
+    "files, join them first: cat FILES > all.pairs"
+)
+# Typer does not export it, and has click's or its own.
+_UsageError: Any = BadParameter.__base__
 _EXAMPLE = "Example: "
 _LARGEST = 1_000_000_000_000
 _WIDEST_NAME = 30  # longer names have a line of their own, as everywhere in click
@@ -65,6 +72,10 @@ class Command(_Explained, TyperCommand):
         except BadParameter as error:
             refuse_plainly(error)
             error.message = error.message.removeprefix("Value error, ")
+            raise
+        except _UsageError as error:
+            if "extra argument" in error.message and {parameter.name for parameter in self.params} >= _SIDES:
+                error.message += _TOO_MANY_FILES
             raise
 
     def invoke(self, context: Any) -> Any:

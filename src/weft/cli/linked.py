@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from os import stat
 from os.path import isfile
 from shlex import quote
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -17,9 +18,11 @@ from weft.cli.groups import AligningOptions, TextOptions
 from weft.cli.options import LINKS
 from weft.cli.output import only_one_stdin, say
 from weft.errors import SettingError
+from weft.text.json_objects import parse_json_object
 from weft.text.lines import FilePath, display_name, first_lines, rereadable
 from weft.text.pairs import PairFormat
 from weft.text.rows import as_csv
+from weft.text.translations import TRANSLATION
 from weft.types import Alignment, SentencePair
 
 _BETWEEN_TEXTS = (re.compile(rb"[^\s] *\t *[^\s]"), re.compile(rb" \|\|\| "))
@@ -58,19 +61,46 @@ def doubt_subtitles(*paths: str | None, advice: str = "Pair the sentences first,
 
 
 def refuse_two_tables(input: str, target: str | None, *, then: str = "> all.pairs") -> None:
-    """Two files whose first lines are all pairs are no two sides of a text; aligned with each other they give nonsense.
+    """Two files whose first lines are all pairs, or all JSON, are no two sides of a text; together they give nonsense.
 
     Args:
         input: the first file that was named.
         target: the second, if there is one.
         then: where both go together in a command line.
     """
-    if target is not None and all(isfile(path) and _begins_with_pairs(path) for path in (input, target)):
-        names = " ".join(map(quote, (input, target)))
+    if target is None or not all(map(isfile, (input, target))):
+        return
+    names, records = f"{input} and {target}", [_first_records(path) for path in (input, target)]
+    together = f"To use the pairs of both: cat {quote(input)} {quote(target)} {then}"
+    if all(records):
         raise SettingError(
-            f"{input} and {target} both contain sentence pairs, so they are not the two sides of one text. "
-            f"To use the pairs of both: cat {names} {then}"
+            f"{names} both contain JSON, so they are not the two sides of one text, which have a sentence on each "
+            f"line. {together if all(map(_is_pair, records)) else _as_sentences(input, records[0])}"
         )
+    if all(map(_begins_with_pairs, (input, target))):
+        raise SettingError(
+            f"{names} both contain sentence pairs, so they are not the two sides of one text. {together}"
+        )
+
+
+def _first_records(path: str) -> list[dict[str, Any]]:
+    """The first lines of a file if all of them are JSON objects."""
+    try:
+        return [parse_json_object(line.decode("utf-8")) for line in first_lines(path)]
+    except ValueError:
+        return []
+
+
+def _is_pair(records: list[dict[str, Any]]) -> bool:
+    return {"source", "target"} <= records[0].keys() or TRANSLATION in records[0]
+
+
+def _as_sentences(path: str, records: list[dict[str, Any]]) -> str:
+    """How to write the sentences of a file of JSON as lines; the longest text of its first record is one."""
+    texts = {name: value for name, value in records[0].items() if isinstance(value, str)}
+    name = max(texts, key=lambda name: len(texts[name]), default="text")
+    program = quote(f".[{json.dumps(name, ensure_ascii=False)}]")
+    return f"To write one field of such a file as lines: jq -r {program} {quote(path)} > sentences.txt"
 
 
 def _begins_with_pairs(path: str) -> bool:

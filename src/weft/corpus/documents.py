@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from weft.errors import SettingError
 from weft.extraction.scores import Scores
 from weft.text.files import Write, writing
+from weft.text.given import to_one_pair
 from weft.text.layout import are_subtitles, unwrapped, without_times, wrapped_at
 from weft.text.lines import decode, display_name, read_lines
 from weft.text.links import json_links
@@ -90,9 +91,11 @@ def align_documents(
 
     Raises:
         MissingExtraError: the library that finds sentences, or one that a language needs, is not installed.
+        SettingError: a document is not a string, or contains half of a surrogate pair.
     """
     from weft.aligner import Aligner
 
+    to_one_pair(source, target)  # for its checks
     sides = [_sentences(text, language, sentence_per_line)
              for text, language in ((source, source_language), (target, target_language))]  # fmt: skip
     found = (aligner or Aligner.from_pretrained()).align_texts(

@@ -199,6 +199,9 @@ def _schema(pyarrow: Any) -> Any:
 
 def _row(record: dict[str, Any]) -> dict[str, Any]:
     names = ("source", "target", "score")
+    for side in names[:2]:
+        if not isinstance(record.get(f"{side}_offsets"), list):  # a text without them is a user's own, of any type
+            record = {name: value for name, value in record.items() if name not in (f"{side}_text", f"{side}_offsets")}
     return {**record, "links": [dict(zip(names, link, strict=False)) for link in record["links"]]}
 
 

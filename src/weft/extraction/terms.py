@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 from weft.errors import FormatError
-from weft.text.fields import JsonlParser, NoPairError, PairFields, TableParser
+from weft.text.fields import JsonlParser, NoPairError, OneCellError, PairFields, TableParser
 from weft.text.json_objects import is_json_object, parse_json_object, shorten
 from weft.text.lines import FilePath, decode, display_name
 from weft.text.pairs import PLAIN, split_words
@@ -68,7 +68,7 @@ def read_terms(
         The terms in the order of the file, each once.
 
     Raises:
-        FormatError: A line has no two columns.
+        FormatError: A line cannot be read, or none has two columns.
     """
     terms: dict[Term, None] = {}
     skipped = _Skipped(path)
@@ -78,7 +78,7 @@ def read_terms(
         if not text.strip() or text.startswith("#"):
             continue
         try:
-            source, target = columns = read(text)
+            source, target = columns = read(number, text)
         except NoPairError as error:
             skipped.add(number, str(error))
             continue
@@ -92,6 +92,8 @@ def read_terms(
         elif term.source or term.target:
             missing = "the translation of" if term.source else "the term for"
             skipped.add(number, f"{missing} {shorten(source.strip() or target.strip())} is missing.")
+    if read.one_cell is not None and not terms:
+        raise FormatError(display_name(path), *read.one_cell)
     skipped.finish()
     return list(terms)
 
@@ -104,16 +106,23 @@ class _TermParser:
         self._languages = languages
         self._record = JsonlParser(PairFields(languages=languages))
         self._table: TableParser | None = None
+        self.one_cell: tuple[int, str] | None = None
+        """The first row of a table with a single cell, and what is wrong with it if no row has two."""
 
-    def __call__(self, text: str) -> tuple[str, str]:
+    def __call__(self, number: int, text: str) -> tuple[str, str]:
         """A term and its translation; a ValueError says what is wrong, a NoPairError that the row has only one."""
         if text.startswith("{") and is_json_object(text):
             self._check_languages(translations_of(parse_json_object(text)))
             sides = self._record(text).sides
         else:
-            # Tables with tabs are called .csv, too.
-            self._table = self._table or TableParser(PLAIN, csv=self._csv and "\t" not in text)
-            sides = self._table(text).sides
+            # Tables with tabs are called .csv, too. A row with one cell does not say what separates cells.
+            table = self._table or TableParser(PLAIN, csv=self._csv and "\t" not in text)
+            try:
+                sides = table(text).sides
+            except OneCellError as error:
+                self.one_cell = self.one_cell or (number, str(error))
+                return text, ""
+            self._table = table
         source, target = (side if isinstance(side, str) else " ".join(side) for side in sides or ("", ""))
         return source, target
 
@@ -130,17 +139,17 @@ class _Skipped:
 
     def __init__(self, path: FilePath) -> None:
         self._path = display_name(path)
-        self._count = 0
+        self._rows: list[tuple[int, str]] = []
 
     def add(self, number: int, reason: str) -> None:
         """Take note of one."""
-        self._count += 1
-        if self._count <= _MOST_NAMED:
-            logger.warning("%s:%d: %s This row is skipped.", self._path, number, reason)
+        self._rows.append((number, reason))
 
     def finish(self) -> None:
-        """The file ends."""
-        if (more := self._count - _MOST_NAMED) > 0:
+        """The file ends: say it."""
+        for number, reason in self._rows[:_MOST_NAMED]:
+            logger.warning("%s:%d: %s This row is skipped.", self._path, number, reason)
+        if (more := len(self._rows) - _MOST_NAMED) > 0:
             rows = "row without a term or a translation is" if more == 1 else "rows without a term or a translation are"
             logger.warning("%s: %s more %s skipped.", self._path, f"{more:,}", rows)
 

@@ -10,8 +10,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from weft.errors import SettingError
-from weft.text.json_objects import parse_json_object, shorten
-from weft.text.translations import LanguageOrder, Languages, matching_language, no_text_in, translations_of
+from weft.text.json_objects import HalfSurrogateError, parse_json_object, shorten
+from weft.text.translations import (
+    LanguageOrder,
+    Languages,
+    NoTextError,
+    matching_language,
+    no_text_in,
+    translations_of,
+)
 from weft.types import Words
 
 Sides = tuple[str | Words, str | Words]
@@ -20,6 +27,7 @@ _SIDES = ("source", "target")
 # Cells whose commas and semicolons do not separate anything.
 _QUOTED = re.compile(r'(?:(?<=[,;])|^)"(?:[^"]|"")*"(?=[,;]|$)')
 _NUMBER = re.compile(r"[0-9]{1,9}")
+_WIDEST = 40  # whole sentences, where the first line has no names
 # The first line of a CSV file may tell Excel what separates the cells.
 _SEPARATOR = re.compile(r'"?sep=([,;|\t])"?\s*', re.IGNORECASE)
 
@@ -30,6 +38,10 @@ class NoPairError(ValueError):
     def __init__(self, message: str, extra: dict[str, Any]) -> None:
         super().__init__(message)
         self.extra = extra
+
+
+class OneCellError(ValueError):
+    """A row of a table has a single cell: no translation, or another separator than was expected."""
 
 
 class TextPair(NamedTuple):
@@ -133,7 +145,12 @@ class JsonlParser:
         """The sentences of one JSONL record; a ValueError says what is wrong."""
         if not text.strip(" \t"):
             return TextPair(("", ""))
-        record = parse_json_object(text)
+        try:
+            record = parse_json_object(text)
+        except HalfSurrogateError as error:
+            names = (self._fields.source or "source", self._fields.target or "target")
+            others = {name: value for name, value in error.fields.items() if name not in names}
+            raise NoPairError(str(error), others) from error
         try:
             source, target = self._fields.names_in(record, self._order)
         except ValueError as error:
@@ -165,9 +182,9 @@ def sentence_field(record: dict[str, Any], name: str) -> Any:
         return translations[name] if name in translations and name not in record else nested_field(record, name)
     except KeyError:
         if translations:
-            raise ValueError(no_text_in(name, translations)) from None
+            raise NoTextError(no_text_in(name, translations)) from None
         found = shorten(", ".join(record))
-        raise ValueError(
+        raise NoTextError(
             f'expected "{name}", found the fields {found}. Choose two with `source_field` and `target_field`; a field '
             "inside another is written outer.inner, the first item of a list outer.0."
         ) from None
@@ -179,7 +196,7 @@ def _side(record: dict[str, Any], name: str) -> str | Words:
         return side
     if isinstance(side, list) and all(isinstance(word, str) for word in side):
         return tuple(side)
-    raise ValueError(
+    raise (NoTextError if side is None else ValueError)(
         f'expected "{name}" to be a sentence or a list of words, found {shorten(json.dumps(side, ensure_ascii=False))}.'
     )
 
@@ -232,7 +249,7 @@ class TableParser:
             between = _QUOTED.sub("", text)
             self._separator = ";" if between.count(";") > between.count(",") else ","
         if not self._csv and "\t" not in text:
-            raise ValueError("expected a tab between source and target, found none.")
+            raise OneCellError("expected a tab between source and target, found none.")
         cells = self._cells(text)
         is_first, self._at_first_row = self._at_first_row, False
         self.first_row = cells if is_first else self.first_row
@@ -243,7 +260,7 @@ class TableParser:
             return HEADING
         if not self._columns:
             if len(cells) < 2:
-                raise ValueError(f"expected 2 columns separated by {self._separators}, found {len(cells)}.")
+                raise OneCellError(f"expected 2 columns separated by {self._separators}, found {len(cells)}.")
             return TextPair((cells[0], cells[1]))
         return self._fields.named(cells, self._columns, self._separators)
 
@@ -266,7 +283,10 @@ class TableParser:
         names = [cell.strip() for cell in cells]
         for name in wanted:
             if names.count(name) != 1:
-                raise SettingError(_not_one_column(name, names, [self._fields.source, self._fields.target]))
+                shown = [
+                    cell if cell in wanted or len(cell) <= _WIDEST else f"{cell[: _WIDEST - 1]}…" for cell in names
+                ]
+                raise SettingError(_not_one_column(name, shown, [self._fields.source, self._fields.target]))
         if len(wanted) == 1:
             raise SettingError(
                 f"`source_field` and `target_field` are both {self._fields.source}; choose two columns of the table: "

@@ -12,15 +12,19 @@ from weft.errors import FormatError
 _DEEPEST = 100
 
 
+class HalfSurrogateError(ValueError):
+    """Some of a JSON object is no Unicode text; `fields` are all others of its fields."""
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        super().__init__("the JSON text holds half of a surrogate pair.")
+        self.fields = fields
+
+
 def parse_json_object(text: str) -> dict[str, Any]:
     """Parse one JSON object; every way it can fail is a ValueError with a sentence."""
     try:
         record = json.loads(text)
-        if "\\ud" in text.lower():
-            json.dumps(record, ensure_ascii=False).encode("utf-8")
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ValueError("the JSON text holds half of a surrogate pair.") from error
+        whole = _is_unicode(text) and ("\\ud" not in text.lower() or _is_unicode(record))
     except RecursionError as error:
         raise ValueError("the JSON text is nested too deeply.") from error
     except ValueError as error:
@@ -29,7 +33,18 @@ def parse_json_object(text: str) -> dict[str, Any]:
         raise ValueError(f"expected a JSON object, found {shorten(text)}.")
     if text.count("[") + text.count("{") > _DEEPEST and _is_deep(record):
         raise ValueError("the JSON text is nested too deeply.")
+    if not whole:
+        raise HalfSurrogateError({name: value for name, value in record.items() if _is_unicode([name, value])})
     return record
+
+
+def _is_unicode(value: object) -> bool:
+    """Whether a value has no half of a surrogate pair, so that it can be written."""
+    try:
+        (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def read_json_object(path: Path) -> dict[str, Any]:
@@ -50,6 +65,8 @@ def is_json_object(text: str) -> bool:
     """Whether a text is one JSON object."""
     try:
         parse_json_object(text)
+    except HalfSurrogateError:
+        return True
     except ValueError:
         return False
     return True

@@ -13,6 +13,10 @@ _CODE = re.compile(r"[a-z]{2}(?:-\w+)*")
 Languages = tuple[str | None, str | None]
 
 
+class NoTextError(ValueError):
+    """A record is in order, but it lacks a sentence or its translation."""
+
+
 def translations_of(record: Mapping[str, Any]) -> dict[str, Any]:
     """The sentences of a record by language; none if it holds them in another way."""
     found = record.get(TRANSLATION)
@@ -46,7 +50,8 @@ def chosen_pair(translations: Mapping[str, Any], languages: Languages) -> tuple[
             the source.
 
     Raises:
-        ValueError: a language is missing, or there are several to choose from.
+        NoTextError: a language is missing.
+        ValueError: there are several to choose from.
     """
     found = [_chosen(code, translations) if code else None for code in languages]
     source, target = found
@@ -58,7 +63,7 @@ def chosen_pair(translations: Mapping[str, Any], languages: Languages) -> tuple[
     if len(rest) == 1 and (source or target):
         return source or rest[0], target or rest[0]
     if len(translations) == 1:
-        raise ValueError(f"found text in {next(iter(translations))} only, and no translation of it.")
+        raise NoTextError(f"found text in {next(iter(translations))} only, and no translation of it.")
     raise ValueError(
         f"found text in {in_words(translations)}; choose two of these languages with `source_field` and `target_field`."
     )
@@ -85,7 +90,7 @@ class LanguageOrder:
         found = {name(code): code for code in pair}
         for code in self._first:
             if name(code) not in found:
-                raise ValueError(f"{no_text_in(code, translations)} The file begins with {in_words(self._first)}.")
+                raise NoTextError(f"{no_text_in(code, translations)} The file begins with {in_words(self._first)}.")
         return found[name(self._first[0])], found[name(self._first[1])]
 
 
@@ -93,7 +98,7 @@ def _chosen(code: str, translations: Mapping[str, Any]) -> str | None:
     """The language with this code; None if the texts are not known by codes that can be compared with it."""
     found = matching_language(code, translations)
     if found is None and all(_CODE.fullmatch(_plain(name)) for name in (code, *translations)):
-        raise ValueError(no_text_in(code, translations))
+        raise NoTextError(no_text_in(code, translations))
     return found
 
 

@@ -16,6 +16,10 @@ from weft.training.defaults import expanded, prefixes
 from weft.tuning import DevSet
 
 _FEW_GOLD = 20
+_ONE_BY_ONE = (
+    " If the corpora need different names, use a settings file, in which each [[corpus]] has a source_field and "
+    "target_field of its own (docs/training.md)."
+)
 
 
 def check_files(config: TrainingConfig, *, resume: bool, overwrite: bool) -> list[DevSet]:
@@ -54,8 +58,11 @@ def _check_pairs(corpus: CorpusConfig, corpora: Sequence[CorpusConfig]) -> None:
     """A file without a single pair is of another format than it seems, or one side of a text."""
     if not _are_files(corpus.path, corpus.target):
         return
-    if any(pair.source and pair.target for pair in corpus_pairs(corpus)):
-        return
+    try:
+        if any(pair.source and pair.target for pair in corpus_pairs(corpus)):
+            return
+    except SettingError as error:
+        raise SettingError(f"{corpus.path}: {error}{_ONE_BY_ONE if len(corpora) > 1 else ''}") from error
     paths = [each.path for each in corpora]
     sides = len(paths) == 2 and all(each.target is None for each in corpora)
     advice = (

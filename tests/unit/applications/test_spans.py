@@ -70,6 +70,11 @@ PAIR = {"source": "ab", "target": "x"}
         ("[]", "expected a JSON object, found '[]'."),
         (PAIR | {"spans": [3]}, "expected a span [start, end, label] or {\"start\": …}, found '3'."),
         (PAIR | {"spans": [[0, 3, "A"]]}, "the span '[0, 3, \"A\"]' does not lie within the 2 characters of its side."),
+        (
+            PAIR | {"spans": [{"start_offset": 0, "end_offset": 1}]},
+            'the span \'{"start_offset": 0, "end_offset": 1}\' has no "start" and no "end"; rename its fields.',
+        ),
+        (PAIR | {"spans": [{"start": 0, "label": "A"}]}, 'has no "end"; rename its fields.'),
         (PAIR | {"spans": [[True, 1, "A"]]}, "does not lie within the 2 characters of its side."),
         (PAIR | {"source": ["a"], "spans": [[0, 2, "A"]]}, "does not lie within the 1 words of its side."),
         (PAIR | {"source": 3, "spans": []}, "expected \"source\" to be a sentence or a list of words, found '3'."),

@@ -44,6 +44,11 @@ def test_sentences_that_are_joined_divided_and_missing(parts):
     assert parts[1].target.text.endswith("nothing.")
 
 
+def test_half_a_surrogate_pair_is_refused(aligner):
+    with pytest.raises(SettingError, match=r"`target`: .* half of a surrogate pair"):
+        align_documents("Das Museum.", "The museum \ud83d.", aligner=aligner)
+
+
 RECIPE = """Beat the eggs with the sugar. Stir in the flour and a pinch of salt. Pour the batter into a buttered tin.
 Bake the cake for forty minutes. Let it cool before you cut it.
 """

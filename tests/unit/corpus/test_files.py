@@ -120,3 +120,10 @@ def test_links_as_parquet(tmp_path, where):
     assert row["links"] == [{"source": 0, "target": 1, "score": 0.5}]
     assert (row["source"], row["target"], row["score"], row["source_text"]) == (["a"], ["b", "c"], 0.25, None)
     assert tables["empty"].num_rows == 0
+
+
+def test_a_users_own_text_does_not_end_a_run_that_writes_parquet(tmp_path):
+    record = {"source": ["a"], "target": ["b"], "links": [], "score": 0.0, "source_text": 7, "target_text": ["x"]}
+    with writing_to(f"{tmp_path}/own.parquet", json_lines=True) as write:
+        write(json.dumps(record).encode() + b"\n")
+    assert pq.read_table(tmp_path / "own.parquet").to_pylist()[0]["source_text"] is None

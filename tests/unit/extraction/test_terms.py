@@ -101,6 +101,23 @@ def test_a_row_without_a_translation_is_skipped_and_reported(tmp_path, caplog):
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("terms.tsv", "allein\nAmt\toffice\nnoch # eins\n"),
+        ("terms.csv", "allein\nAmt;office\nnoch # eins\n"),
+        ("terms.csv", "allein\nAmt\toffice\nnoch # eins\n"),
+    ],
+)
+def test_a_row_with_one_cell_has_no_translation(tmp_path, caplog, name, rows):
+    (tmp_path / name).write_text(rows)
+    assert read_terms(tmp_path / name) == [Term(("Amt",), ("office",))]
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{tmp_path / name}:1: the translation of 'allein' is missing. This row is skipped.",
+        f"{tmp_path / name}:3: the translation of 'noch # eins' is missing. This row is skipped.",
+    ]
+
+
 UNITS = """<tmx version="1.4"><header srclang="en"/><body>
 <tu><tuv xml:lang="de-DE"><seg>Amtsgericht</seg></tuv><tuv xml:lang="en"><seg>district court</seg></tuv></tu>
 <tu><tuv xml:lang="de-DE"><seg>allein</seg></tuv></tu>MORE

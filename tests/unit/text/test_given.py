@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from weft.errors import SettingError
-from weft.text.given import to_one_pair, to_pair
+from weft.text.given import to_one_pair, to_pair, to_texts
 from weft.types import SentencePair
 
 GOOD = SentencePair(("das", "ist", "gut"), ("that", "is", "good"))
@@ -66,3 +66,17 @@ def test_columns_are_known_as_the_libraries_have_them(library):
     column = pytest.importorskip(library).Series(["das ist gut", "gut"])
     with pytest.raises(SettingError, match="whole column"):
         to_one_pair(column, column)
+
+
+@pytest.mark.parametrize("pair", [("a", "A \ud83d B"), ("a", ["A", "\ud83d"]), SentencePair(("a",), ("A", "\ud83d"))])
+def test_half_a_surrogate_pair_is_refused_with_its_row(pair):
+    with pytest.raises(SettingError, match=r"^row 5 of `pairs`, target: .*\\ud83d.* half of a surrogate pair\.$"):
+        to_pair(pair, 5)
+    with pytest.raises(SettingError, match=r"^`target`: .*half of a surrogate pair"):
+        to_one_pair(*pair)
+    with pytest.raises(SettingError, match=r"^sentence 1 of `source`: .*half of a surrogate pair"):
+        to_texts([("a",), tuple(pair[1])], [("b",)])
+
+
+def test_texts_are_their_sentences():
+    assert to_texts([("a", "b"), ["c"]], []) == [[("a", "b"), ("c",)], []]

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from weft.errors import SettingError
 from weft.training.config import CorpusConfig, TrainingConfig
 from weft.training.files import check_files, few_gold_remark
 
@@ -22,3 +23,23 @@ def test_nobody_reads_a_pipe_before_the_run(tmp_path, pipe):
     assert few_gold_remark(config) == ""
     assert os.read(descriptor, 9) == b"a\n"
     os.close(descriptor)
+
+
+def test_corpora_with_other_names_of_columns_are_sent_to_a_settings_file(tmp_path):
+    sentence = "das ist ein sehr langer Satz, den niemand ganz lesen will"
+    (tmp_path / "a.tsv").write_text(f"{sentence}\tthat is good\n")
+    (tmp_path / "b.jsonl").write_text('{"de": "das", "en": "that"}\n')
+    corpora = tuple(
+        CorpusConfig(str(tmp_path / name), source_field="de", target_field="en") for name in ("b.jsonl", "a.tsv")
+    )
+    with pytest.raises(SettingError) as caught:
+        check_files(TrainingConfig(str(tmp_path / "out"), corpora), resume=False, overwrite=False)
+    message = str(caught.value)
+    assert message.startswith(f"{tmp_path}/a.tsv: no column of the table is called de; its first line has das ist ein")
+    assert message.endswith(
+        "in which each [[corpus]] has a source_field and target_field of its own (docs/training.md)."
+    )
+    assert sentence not in message
+    with pytest.raises(SettingError) as alone:
+        check_files(TrainingConfig(str(tmp_path / "out"), corpora[1:]), resume=False, overwrite=False)
+    assert "[[corpus]]" not in str(alone.value)
