@@ -207,14 +207,14 @@ def test_filters_by_score_and_by_disagreement(sit_down, project):
 def test_the_page_says_how_many_pairs_are_confirmed(sit_down):
     page = sit_down()
     confirmed = page.locator(".confirmed")
-    assert confirmed.inner_text() == "0 pairs are confirmed. weft train uses them as gold."
+    assert confirmed.inner_text() == "0 of 9 pairs are confirmed. weft train and weft score use them as gold."
     until(page, "document.getElementById('status').textContent.startsWith('10 of 10')")
     page.keyboard.press("d")
     page.keyboard.press("d")
-    until(page, "document.querySelector('.confirmed').textContent.startsWith('2 pairs are confirmed')")
+    until(page, "document.querySelector('.confirmed').textContent.startsWith('2 of 9 pairs are confirmed')")
     page.keyboard.press("k")
     page.keyboard.press("o")
-    until(page, "document.querySelector('.confirmed').textContent.includes('1 pair is confirmed. weft train uses it')")
+    until(page, "document.querySelector('.confirmed').textContent.includes('1 of 9 pairs is confirmed. weft train and weft score use it')")
 
 
 def test_a_page_that_is_loaded_again_shows_the_same_pair(sit_down):

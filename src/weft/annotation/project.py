@@ -5,7 +5,7 @@
     suggestions.jsonl          links that came with the pairs, line by line, if there were any
     guidelines.md              what annotators should keep to, if somebody wrote it
     annotations/NAME.jsonl     what NAME said, line by line: links, state, comment, time; blank where nothing was said
-    gold.jsonl                 the pairs that are confirmed, with their links
+    gold.jsonl                 the pairs that are confirmed, with their links and their numbers in pairs.jsonl
     journal                    changes that are not in the files above yet
 
 A change is in the journal, and on the disk, before anybody is told that it is saved. Now and then the other files are
@@ -20,7 +20,7 @@ import logging
 import os
 import shutil
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -32,10 +32,11 @@ from weft.annotation.names import annotator_name
 from weft.annotation.record import LONGEST_COMMENT, Annotation, State, check_links, read_line, written_line
 from weft.annotation.sentences import ProjectPair, read_project_pairs, written_pair
 from weft.errors import FormatError, SettingError, WeftError
+from weft.scoring.partial import PAIR_NUMBER
 from weft.text.files import checksum, write_whole
 from weft.text.json_objects import read_json_object
 from weft.text.lines import decode, read_lines
-from weft.text.links import format_links, read_links
+from weft.text.links import format_links, json_links, read_links
 from weft.types import Alignment
 
 logger = logging.getLogger(__name__)
@@ -192,12 +193,14 @@ class Project:
     def write_gold(self) -> Path:
         """Write the confirmed pairs with their links, and say where."""
         path = self.folder / "gold.jsonl"
-        records = (
-            {**written_pair(self.pairs[number]), **json.loads(next(format_links([alignment], "jsonl")))}
-            for number, alignment in sorted(self.confirmed.items())
-        )
-        write_whole(path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
+        write_whole(path, "".join(self.gold_lines()))
         return path
+
+    def gold_lines(self) -> Iterator[str]:
+        """The confirmed pairs with their links as lines of JSONL, each with its number in the project, from 1."""
+        for number, alignment in sorted(self.confirmed.items()):
+            pair = {**written_pair(self.pairs[number]), PAIR_NUMBER: number + 1}
+            yield json.dumps({**pair, **json_links(alignment)}, ensure_ascii=False) + "\n"
 
     def close(self) -> None:
         """Write everything, and let others open the project."""

@@ -251,7 +251,12 @@ def _somebody(project: Project, name: str) -> str:
 
 
 def _exported(project: Project, who: str, format: LinkFormat) -> Sequence[str]:
-    """One alignment for each line of the file that the project was made of; empty where there is none."""
+    """One alignment for each line of the file that the project was made of; empty where there is none.
+
+    The gold as JSONL has the confirmed pairs alone: there, "no links" is a statement, and each says which pair it is.
+    """
+    if not who and format is LinkFormat.JSONL:
+        return list(project.gold_lines())
     if who:
         said = project.annotations[_somebody(project, who)]
         found = {number: each.alignment for number, each in said.items()}

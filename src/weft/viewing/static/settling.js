@@ -29,10 +29,16 @@ export class Settling {
   }
 
   saving(confirmed) {
-    const [are, them] = confirmed === 1 ? ["pair is", "it"] : ["pairs are", "them"];
-    const count = `${confirmed} ${are} confirmed. weft train uses ${them} as gold.`;
+    const { pairs } = this.project;
+    const done = `${confirmed} of ${pairs} ${pairs === 1 ? "pair" : "pairs"} ${confirmed === 1 ? "is" : "are"} confirmed`;
+    const them = confirmed === 1 ? "it" : "them";
+    const count = `${done}. weft train and weft score use ${them} as gold.`;
+    const what = { talp: "The file has a line for every pair; the others are blank.", jsonl: "The file has them alone, each with its number." };
     const save = (format) => () =>
-      this.app.attempt(async () => download(`gold.${format}`, await getGold(this.project.name, format)));
+      this.app.attempt(async () => {
+        download(`gold.${format}`, await getGold(this.project.name, format));
+        this.app.tell(`${done}. ${what[format]}`);
+      });
     const buttons = ["talp", "jsonl"].map((format) =>
       el("button", { type: "button", click: save(format), title: "Pairs that were settled, or on which everyone who finished them agrees" }, `Save the project's gold as ${format}`),
     );

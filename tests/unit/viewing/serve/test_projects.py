@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 from collections.abc import Iterator
 
@@ -130,6 +131,11 @@ def test_agreement_settling_and_export(client, project):
     assert gold.text == "\n\n0-1\n"
     say(client, project, 0, [0, 0], [1, 1, None, False], annotator="adjudicated")
     assert client.get(f"{project}/export", params={"format": "talp"}).text == "0-0 1p1\n\n0-1\n"
+    records = client.get(f"{project}/export", params={"format": "jsonl"}).text.splitlines()
+    assert [(each["pair"], each["source"], each["links"]) for each in map(json.loads, records)] == [
+        (1, ["das", "Haus"], [[0, 0]]),
+        (3, ["ja"], [[0, 1]]),
+    ]
     for path, asked in (("agreement", {"first": "Ann", "second": "Bne"}), ("export", {"format": "talp", "who": "Bne"})):
         refused = client.get(f"{project}/{path}", params=asked)
         assert (refused.status_code, refused.json()["detail"]) == (422, "nobody called 'Bne' annotated this project.")
