@@ -17,7 +17,7 @@ import { Selection } from "./selection.js";
 import { Settings } from "./settings.js";
 import { Settling } from "./settling.js";
 import { totalsOf } from "./totals.js";
-import { Work, blankPair, cycled, suggested } from "./work.js";
+import { Work, blankPair, cycled, isText, sidesOf, suggested } from "./work.js";
 
 const at = (id) => document.getElementById(id);
 const PAUSE = 160;
@@ -133,9 +133,9 @@ function listen() {
 const many = () => app.work.pairs.length > 1;
 
 function typed() {
-  clearTimeout(typed.waiting);
   const texts = [at("source").value, at("target").value];
   if (texts.join("\n") === app.work.pair.texts.join("\n")) return;
+  clearTimeout(typed.waiting);
   // What is typed is kept at once; only aligning waits for a pause.
   const step = app.work.pair.edited;
   app.work.change({ texts, edited: false, gold: null, ready: false, given: false, state: "open" }, { step });
@@ -154,11 +154,7 @@ function settingMoved({ texts = false } = {}) {
   app.settling.besides();
   if (app.work.pair.edited) tell("You edited these links, so they stay. Press Align again to replace them.");
   else if (texts || app.work.pair.ready) realign();
-}
-
-function request(pair) {
-  if (pair.gold || pair.given) return { source: pair.source, target: pair.target };
-  return { source: pair.texts[0], target: pair.texts[1], ...app.settings.splitting() };
+  if (texts && many()) app.aligning.cutAnew();
 }
 
 async function realign({ force = false } = {}) {
@@ -171,10 +167,11 @@ async function realign({ force = false } = {}) {
   }
   at("status").closest(".card").classList.add("busy");
   try {
-    const { alignments } = await align({ ...request(pair), ...app.settings.request() });
+    const splitting = isText(pair) ? app.settings.splitting() : {};
+    const { alignments } = await align({ ...sidesOf(pair), ...splitting, ...app.settings.request() });
     // Whatever was done to the pair meanwhile is newer than this answer.
     if (work.pairs[number] !== pair || app.work !== work) return;
-    const fields = { source: alignments[0].source, target: alignments[0].target, ...suggested(alignments[0]) };
+    const fields = suggested(alignments[0]);
     if (force) work.change(fields, { number });
     else work.suggest(number, fields);
     if (work.current !== number) return;

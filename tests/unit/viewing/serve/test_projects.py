@@ -50,6 +50,15 @@ def test_a_project_is_made_of_a_file_and_keeps_its_lines(client, project):
     assert again["name"] == "märchen 2"
 
 
+def test_text_that_is_not_split_is_split_for_a_project(client):
+    new = {"name": "raw", "files": [file("Guten Tag!\tL'homme est venu.\n")], "raw": True, "target_language": "fr"}
+    made = client.post("/api/projects", json=new).json()
+    seen = client.get(f"/api/projects/{made['name']}", params={"annotator": "Ann"}).json()
+    assert seen["sentences"][0]["target"] == ["L'", "homme", "est", "venu", "."]
+    refused = client.post("/api/projects", json={**new, "raw": False})
+    assert (refused.status_code, "need `raw`" in refused.json()["detail"]) == (422, True)
+
+
 def test_what_was_said_is_seen_by_its_author_alone(client, project):
     kept = say(client, project, 0, [0, 0, None, True], [1, 1, None, False], comment="frei").json()
     assert kept["revision"] == 1
