@@ -185,6 +185,32 @@ def test_only_real_pairs_are_counted(app, tmp_path):
     until(app, "document.getElementById('status').textContent === '2 of 2 pairs are aligned.'")
 
 
+def test_words_that_the_model_cannot_read_are_told_of(app):
+    type_in(app, "ᎣᏏᏲ ᎦᏙ ᏕᏣᏙᎥ", "Hello what is your name")
+    note = app.locator("#unread")
+    assert note.inner_text() == "The model cannot read 3 of the 8 words, so these links are little better than guesses."
+    type_in(app, "Berlin", "Berlin")
+    assert note.is_hidden()
+    assert app.locator("#facts").inner_text().startswith("1 link · score")
+
+
+def test_a_wait_for_links_is_explained(app):
+    held = []
+    app.route("**/api/align", lambda route: held.append(route))  # noqa: PLW0108 - playwright marks its handlers
+    app.get_by_role("textbox", name="Target").fill("Nobody knows")
+    until(app, "document.getElementById('status').textContent === 'Aligning…'")
+    app.wait_for_timeout(300)
+    assert float(app.evaluate("getComputedStyle(document.getElementById('canvas')).opacity")) < 0.5
+    app.get_by_role("textbox", name="Target").fill("Nobody knows why")
+    until(app, "document.querySelector('.card.slow')")
+    app.wait_for_timeout(300)
+    assert len(held) == 2
+    held[1].continue_()
+    app.wait_for_selector('.target .word:has-text("why")')
+    until(app, "!document.querySelector('.card.busy') && !document.getElementById('status').textContent")
+    app.unroute("**/api/align")
+
+
 def test_the_same_text_again_does_not_stop_aligning(app):
     app.get_by_role("textbox", name="Target").fill("Nobody")
     app.evaluate("document.getElementById('target').dispatchEvent(new Event('input'))")

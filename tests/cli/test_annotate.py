@@ -69,6 +69,15 @@ def test_text_that_is_not_split_and_ids_are_warned_of(weft, tmp_path):
     assert "the first column looks like ids (1, 2, 3, ...)" in done.stderr
 
 
+def test_a_folder_with_other_files_is_refused(weft, tmp_path):
+    (tmp_path / "pairs.txt").write_text("ja ||| yes\n")
+    done = weft("annotate", ".", "--pairs", "pairs.txt", "--only-create", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        2, "weft: . contains other files, such as pairs.txt; name a new folder for the project.\n",
+    )  # fmt: skip
+    assert [path.name for path in tmp_path.iterdir()] == ["pairs.txt"]
+
+
 def test_a_team_needs_a_token(tmp_path):
     command = [sys.executable, "-m", "weft", "annotate", str(tmp_path), "--port", "0", "--token", "s3cret"]
     server = interruptible(command, stderr=subprocess.PIPE, text=True)

@@ -294,22 +294,33 @@ def create_project(
         name: what the project is called; the folder's name by default.
 
     Raises:
-        SettingError: the folder is a project already, or there is no pair.
+        SettingError: the folder is a project already, it has other files, or there is no pair.
     """
     folder = Path(folder)
     if (folder / "project.json").exists():
         raise SettingError(f"{folder} is a project already.")
-    lines = [json.dumps(written_pair(pair), ensure_ascii=False) + "\n" for pair in pairs]
+    lines = "".join(json.dumps(written_pair(pair), ensure_ascii=False) + "\n" for pair in pairs)
     if not lines:
         raise SettingError("there are no pairs to annotate.")
+    if others := _other_files(folder, lines):
+        raise SettingError(f"{folder} contains other files, such as {others[0]}; name a new folder for the project.")
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / "pairs.jsonl", "".join(lines))
+    write_whole(folder / "pairs.jsonl", lines)
     if any(alignment is not None for alignment in suggestions):
         given = format_links((Alignment() if alignment is None else alignment for alignment in suggestions), "jsonl")
         write_whole(folder / "suggestions.jsonl", "".join(given))
     about: dict[str, Any] = {"kind": _KIND, "version": 1, "name": name or folder.resolve().name}
     write_whole(folder / "project.json", json.dumps(about, ensure_ascii=False, indent=2) + "\n")
     _sync_folders(folder, folder.resolve().parent)
+
+
+def _other_files(folder: Path, lines: str) -> list[str]:
+    """What lies in a folder that would become a project, but for guidelines, hidden files and what a kill left over."""
+    there = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    own = {"guidelines.md"}
+    if "pairs.jsonl" in there and (folder / "pairs.jsonl").read_bytes() == lines.encode("utf-8"):
+        own |= {"pairs.jsonl", "suggestions.jsonl"}
+    return [name for name in there if name not in own and not name.startswith(".") and not name.endswith(".partial")]
 
 
 def _read_suggestions(path: Path, count: int) -> list[Alignment | None]:

@@ -200,6 +200,23 @@ def test_a_folder_is_made_a_project_once(folder):
         Project.read(folder.parent)
 
 
+def test_a_project_is_not_put_among_other_files(tmp_path):
+    (tmp_path / "thesis.tex").write_text("")
+    with pytest.raises(SettingError, match=r"contains other files, such as thesis\.tex; name a new folder"):
+        create_project(tmp_path, PAIRS)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_what_a_kill_left_over_becomes_a_project_and_the_file_of_somebody_does_not(folder):
+    (folder / "project.json").unlink()
+    (folder / "guidelines.md").write_text("Link articles.")
+    create_project(folder, PAIRS)
+    (folder / "project.json").unlink()
+    (folder / "pairs.jsonl").write_text('{"source": "ja", "target": "yes"}\n')
+    with pytest.raises(SettingError, match=r"such as pairs\.jsonl"):
+        create_project(folder, PAIRS)
+
+
 WRITER = """
 import random, sys
 from weft import Link

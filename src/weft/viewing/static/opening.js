@@ -19,6 +19,7 @@ export class Opening {
   constructor(app) {
     this.app = app;
     this.works = new Works(app, this);
+    this.begun = new Promise((resolve) => (this.hasBegun = resolve));
     const actions = {
       works: () => this.works.list(),
       open: () => this.pick((files) => this.openFiles(files)),
@@ -45,6 +46,7 @@ export class Opening {
     const shared = await stateOfAddress(location.hash);
     window.addEventListener("hashchange", async () => this.visit(await stateOfAddress(location.hash)));
     if (!this.visit(shared)) await this.goOn();
+    this.hasBegun();
   }
 
   // The project or the work of the last visit.
@@ -219,13 +221,16 @@ export class Opening {
     });
   }
 
+  // A file may be there before the page knows whether the server keeps projects.
   async dropped(files) {
+    await this.begun;
     const content = await readFiles(files, this.app.work.pairs);
     if (content.pairs.length) await this.offerPairs(files, content);
     else this.useGold(content);
   }
 
   async openFiles(files) {
+    await this.begun;
     const content = await readFiles(files);
     if (!content.pairs.length) throw new Error("This file holds links, not pairs. Press Load gold… to use it.");
     await this.offerPairs(files, content);

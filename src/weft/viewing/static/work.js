@@ -70,6 +70,7 @@ export function blankPair(source = "", target = "") {
     target: [],
     links: [],
     score: null,
+    unknown: 0, // words that the model cannot read
     edited: false,
     gold: null,
     ready: false,
