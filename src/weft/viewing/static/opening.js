@@ -36,6 +36,14 @@ export class Opening {
   }
 
   async begin() {
+    try {
+      await this.load();
+    } finally {
+      this.hasBegun();
+    }
+  }
+
+  async load() {
     this.db = await database().catch(() => null);
     if (!this.db) this.app.tell("This browser cannot store your work. Save it as a file.", true);
     const { available, can_create } = await getProjects();
@@ -46,7 +54,6 @@ export class Opening {
     const shared = await stateOfAddress(location.hash);
     window.addEventListener("hashchange", async () => this.visit(await stateOfAddress(location.hash)));
     if (!this.visit(shared)) await this.goOn();
-    this.hasBegun();
   }
 
   // The project or the work of the last visit.
@@ -239,7 +246,8 @@ export class Opening {
   // What looks as if it were read in the wrong way is for the user to decide, before it becomes work.
   async offerPairs(files, content) {
     if (!content.remarks?.length) return this.usePairs(files, content);
-    this.notice(`${content.remarks.join(" ")} If this is wrong, correct the file and open it again.`, {
+    const how = files.length === 1 ? ": the first two columns must be source and target" : "";
+    this.notice(`${content.remarks.join(" ")} If this is wrong, correct the file and open it again${how}.`, {
       "Open anyway": () => this.usePairs(files, content),
       Cancel: () => this.notice(null),
     });
