@@ -153,7 +153,10 @@ def test_text_of_a_file_is_split_as_long_as_the_box_is_ticked(app, tmp_path):
     until(app, "document.querySelectorAll('#canvas .source .word').length === 4")
     until(app, "document.getElementById('status').textContent.startsWith('2 of 2')")
     records = [json.loads(line) for line in saved(app, "Save JSONL").splitlines()]
-    assert [record["source"] for record in records] == [["Der", "Zug", "hat", "Verspätung", "."], ["Gut", ",", "danke", "."]]
+    assert [record["source"] for record in records] == [
+        ["Der", "Zug", "hat", "Verspätung", "."],
+        ["Gut", ",", "danke", "."],
+    ]
 
 
 def test_a_file_of_split_words_keeps_them(app, tmp_path):
@@ -196,7 +199,7 @@ def test_words_that_the_model_cannot_read_are_told_of(app):
 
 def test_a_wait_for_links_is_explained(app):
     held = []
-    app.route("**/api/align", lambda route: held.append(route))  # noqa: PLW0108 - playwright marks its handlers
+    app.route("**/api/align", lambda route: held.append(route))
     app.get_by_role("textbox", name="Target").fill("Nobody knows")
     until(app, "document.getElementById('status').textContent === 'Aligning…'")
     app.wait_for_timeout(300)

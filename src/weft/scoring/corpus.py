@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass
 from functools import cached_property
-from itertools import count, islice, zip_longest
+from itertools import islice, zip_longest
 
 import numpy as np
 
@@ -173,9 +173,8 @@ def score_files(
     counts = [_CountRows() for _ in systems]
     doubts = [MisplacedLinks() for _ in systems]
     blank = BlankGold(skip=skip_unannotated)
-    together = read_two_together((names[0], names[1]), iter(truths), found)
-    rows = blank.passed(together, numbers)
-    for number, row, others in rows:
+    rows = blank.passed(read_two_together((names[0], names[1]), iter(truths), found), numbers)
+    for number, (row, others) in rows:
         truth, links = _compared(row, others, ignore_possible=ignore_possible)
         for column, doubt, theirs in zip(counts, doubts, links, strict=True):
             column.append(count_sentence(truth, theirs))
@@ -185,17 +184,13 @@ def score_files(
                 try:
                     check_range(path, other.line, other.links, row.pair, base=system_base, option="system_base")
                 except FormatError as error:
-                    rest = (_compared(*both, ignore_possible=ignore_possible) for _, *both in rows)
-                    raise _explained(
-                        error, doubts[place], ((truth, links[place]) for truth, links in rest)
-                    ) from error
+                    rest = (_compared(*both, ignore_possible=ignore_possible) for _, both in rows)
+                    raise _explained(error, doubts[place], ((truth, links[place]) for truth, links in rest)) from error
             if observe:
                 observe(number, row.pair, truth, links)
-    for name, doubt in zip(names[1:], doubts, strict=True):
-        if remark := doubt.remark():
+    for name, remark in zip(names, [blank.remark(), *(doubt.remark() for doubt in doubts)], strict=True):
+        if remark:
             logger.warning("%s: %s", name, remark)
-    if remark := blank.remark():
-        logger.warning("%s: %s", names[0], remark)
     if not len(counts[0]):
         raise WeftError(f"{display_name(gold)} contains no sentences to score.")
     signature = _signature(

@@ -81,8 +81,8 @@ class BlankGold:
 
     def passed(
         self, rows: Iterable[tuple[GoldRow, Sequence[NumberedLinks]]], numbers: Sequence[int] | None
-    ) -> Iterator[tuple[int, GoldRow, Sequence[NumberedLinks]]]:
-        """The rows that are scored, each with the number of its sentence, from 1.
+    ) -> Iterator[tuple[int, tuple[GoldRow, Sequence[NumberedLinks]]]]:
+        """The rows that are scored, each after the number of its sentence, from 1.
 
         Args:
             rows: the gold and each system's links, sentence by sentence.
@@ -94,7 +94,7 @@ class BlankGold:
                 if self._skip:
                     continue
                 self._blamed += any(other.links for other in others)
-            yield (place + 1 if numbers is None else numbers[place]), row, others
+            yield (place + 1 if numbers is None else numbers[place]), (row, others)
 
     def remark(self) -> str | None:
         """What to say of lines where the gold has no links, but a system has; None if there are none."""
