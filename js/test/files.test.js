@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readFiles, writeFile } from "../src/page/files.js";
 
-const file = (text, name = "pairs.txt") => ({ name, content: Buffer.from(text).toString("base64") });
+const file = (text, name = "pairs.txt", encoding = "utf8") => ({ name, content: Buffer.from(text, encoding).toString("base64") });
 const words = ({ source, target }) => [source.join(" "), target.join(" ")];
 
 test("pairs are read from bars, columns and two files; a bad line keeps its place", () => {
@@ -38,6 +38,34 @@ test("what is written is read again", () => {
 });
 
 test("files that are no text, or no JSON, are named", () => {
-  assert.throws(() => readFiles({ files: [{ name: "a.gz", content: "H4sI/w==" }] }), /a.gz is no text/);
+  assert.throws(() => readFiles({ files: [{ name: "a.gz", content: "H4sI/w==" }] }), /a.gz is not plain text. .* UTF-8 or UTF-16: .* use weft serve/);
+  assert.throws(() => readFiles({ files: [file("PK\x03\x04\0\0", "a.docx")] }), /a.docx is not plain text/);
+  assert.throws(() => readFiles({ files: [file('\ufeff<?xml version="1.0"?>\n<tmx>', "a.tmx", "utf16le")] }), /a.tmx is XML. .* use weft serve/);
+  assert.throws(() => readFiles({ files: [file("nothing\nhere\n", "a.txt")] }), /a.txt contains no sentence pairs. .* CSV or JSONL/);
   assert.throws(() => readFiles({ files: [file('{"source": \n', "x.jsonl")] }), /x.jsonl:1 is not JSON/);
+});
+
+test("CSV is read with commas, semicolons, quotes and line ends in cells", () => {
+  const expected = [["Hallo, Welt", "Hello; world"], ["er sagt \"ja\"", "he says yes"]];
+  for (const text of [
+    '"Hallo, Welt",Hello; world\r\n"er sagt ""ja""","he says\r\nyes"\r\n',
+    'Hallo, Welt;"Hello; world";;\n"er sagt ""ja""";he says yes;;\n',
+    'sep=|\nHallo, Welt|Hello; world\n"er sagt ""ja"""|he says yes\n',
+  ]) {
+    const { pairs } = readFiles({ files: [file(text, "table.csv")] });
+    assert.deepEqual(pairs.filter((pair) => !pair.problem).map(words), expected, text);
+  }
+  assert.throws(() => readFiles({ files: [file('a,"b\n', "table.csv")] }), /table.csv: a quoted cell never ends/);
+});
+
+test("UTF-16 is known by its mark, and quotes of a spreadsheet are taken off", () => {
+  const { pairs } = readFiles({ files: [file('\ufeffja\t"a ""b"""\r\n', "table.txt", "utf16le")] });
+  assert.deepEqual(pairs.map(words), [["ja", 'a "b"']]);
+});
+
+test("words that a file lists are known from text that is not split", () => {
+  const raw = readFiles({ files: [file("Er ist da.\tHe is here.\nja\tyes\nGut.\tGood.\n")] });
+  assert.deepEqual([raw.unsplit, raw.listed], [true, []]);
+  const listed = readFiles({ files: [file('{"source": ["da."], "target": ["here."]}\n', "a.jsonl")] });
+  assert.deepEqual([listed.unsplit, listed.listed], [false, [true]]);
 });

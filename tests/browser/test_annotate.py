@@ -117,7 +117,7 @@ def test_what_was_said_under_another_name_is_sent_too(sit_down, serving, project
 
 def test_keys_alone_make_gold(sit_down, project):
     page = sit_down()
-    until(page, "document.getElementById('status').textContent.startsWith('10 of 10')")
+    until(page, "document.getElementById('status').textContent.startsWith('9 of 9')")
     page.keyboard.press("w")
     # A group: two source words with two target words, in seven keys.
     for key in ("Space", "ArrowRight", "Space", "ArrowDown", "ArrowRight", "Space", "ArrowRight", "Space"):
@@ -155,7 +155,7 @@ def test_keys_alone_make_gold(sit_down, project):
 
 def test_filters_order_list_and_guidelines(sit_down):
     page = sit_down()
-    until(page, "document.getElementById('status').textContent.startsWith('10 of 10')")
+    until(page, "document.getElementById('status').textContent.startsWith('9 of 9')")
     page.get_by_role("button", name="Doubtful").click()
     page.get_by_label("Which pairs").select_option("doubtful")
     page.get_by_text("List of pairs").click()
@@ -207,14 +207,29 @@ def test_filters_by_score_and_by_disagreement(sit_down, project):
 def test_the_page_says_how_many_pairs_are_confirmed(sit_down):
     page = sit_down()
     confirmed = page.locator(".confirmed")
-    assert confirmed.inner_text() == "0 pairs are confirmed. weft train uses them as gold."
-    until(page, "document.getElementById('status').textContent.startsWith('10 of 10')")
+    assert confirmed.inner_text() == "0 of 9 pairs are confirmed. weft train and weft score use them as gold."
+    until(page, "document.getElementById('status').textContent.startsWith('9 of 9')")
     page.keyboard.press("d")
     page.keyboard.press("d")
-    until(page, "document.querySelector('.confirmed').textContent.startsWith('2 pairs are confirmed')")
+    until(page, "document.querySelector('.confirmed').textContent.startsWith('2 of 9 pairs are confirmed')")
     page.keyboard.press("k")
     page.keyboard.press("o")
-    until(page, "document.querySelector('.confirmed').textContent.includes('1 pair is confirmed. weft train uses it')")
+    until(
+        page,
+        "document.querySelector('.confirmed').textContent.startsWith('1 of 9 pairs is confirmed. weft train and weft')",
+    )
+
+
+def test_a_pair_that_is_marked_without_a_change_is_not_called_edited(sit_down):
+    page = sit_down()
+    page.keyboard.press("d")  # the second line holds no pair
+    page.keyboard.press("k")
+    page.keyboard.press("k")
+    assert page.locator("#facts").inner_text().endswith("links · confirmed")
+    page.keyboard.press("o")
+    page.keyboard.press("k")
+    page.keyboard.press("k")
+    assert page.locator("#facts").inner_text().endswith("links")
 
 
 def test_a_page_that_is_loaded_again_shows_the_same_pair(sit_down):

@@ -133,6 +133,93 @@ def test_files_gold_and_scores(app, examples, tmp_path):
     assert shown() == expected()
 
 
+UNSPLIT = "Der Zug hat Verspätung.\tThe train is late today.\nGut, danke.\tFine, thanks.\n"
+
+
+def test_text_of_a_file_is_split_as_long_as_the_box_is_ticked(app, tmp_path):
+    def words() -> list[str]:
+        return app.locator("#canvas .source .word").all_inner_texts()
+
+    (tmp_path / "pairs.tsv").write_text(UNSPLIT, encoding="utf-8")
+    give_file(app, "Open pairs", tmp_path / "pairs.tsv")
+    until(app, "document.getElementById('status').textContent.startsWith('2 of 2')")
+    assert words() == ["Der", "Zug", "hat", "Verspätung", "."]
+    box = app.get_by_role("checkbox", name="Split into words")
+    box.uncheck()
+    app.wait_for_selector('.source .word:has-text("Verspätung.")')
+    app.get_by_role("button", name="Next pair").click()
+    app.wait_for_selector('.source .word:has-text("Gut,")')
+    box.check()
+    until(app, "document.querySelectorAll('#canvas .source .word').length === 4")
+    until(app, "document.getElementById('status').textContent.startsWith('2 of 2')")
+    records = [json.loads(line) for line in saved(app, "Save JSONL").splitlines()]
+    assert [record["source"] for record in records] == [
+        ["Der", "Zug", "hat", "Verspätung", "."],
+        ["Gut", ",", "danke", "."],
+    ]
+
+
+def test_a_file_of_split_words_keeps_them(app, tmp_path):
+    (tmp_path / "pairs.txt").write_text("l'on don't ||| one doesn't .\nja ||| yes\n", encoding="utf-8")
+    give_file(app, "Open pairs", tmp_path / "pairs.txt")
+    until(app, "document.getElementById('status').textContent.startsWith('2 of 2')")
+    box = app.get_by_role("checkbox", name="Split into words")
+    assert not box.is_checked()
+    assert app.locator("#canvas .source .word").all_inner_texts() == ["l'on", "don't"]
+    app.get_by_role("button", name="Start new").click()
+    until(app, "document.getElementById('raw').checked")
+
+
+def test_a_table_with_ids_is_opened_only_if_somebody_wants_that(app, tmp_path):
+    (tmp_path / "ids.csv").write_text("Nr;Deutsch;Englisch\n1;ja;yes\n2;gut;good\n3;nein;no\n", encoding="utf-8")
+    give_file(app, "Open pairs", tmp_path / "ids.csv")
+    banner = app.locator("#banner")
+    banner.wait_for()
+    assert "the first column looks like ids (1, 2, 3, ...)" in banner.inner_text()
+    assert app.locator("#title").inner_text() != "ids.csv"
+    app.get_by_role("button", name="Open anyway").click()
+    app.locator("#title", has_text="ids.csv").wait_for()
+    assert banner.is_hidden()
+
+
+def test_only_real_pairs_are_counted(app, tmp_path):
+    (tmp_path / "pairs.txt").write_text("ja ||| yes\n\nnothing\nnein ||| no\n", encoding="utf-8")
+    give_file(app, "Open pairs", tmp_path / "pairs.txt")
+    until(app, "document.getElementById('status').textContent === '2 of 2 pairs are aligned.'")
+
+
+def test_words_that_the_model_cannot_read_are_told_of(app):
+    type_in(app, "ᎣᏏᏲ ᎦᏙ ᏕᏣᏙᎥ", "Hello what is your name")
+    note = app.locator("#unread")
+    assert note.inner_text() == "The model cannot read 3 of the 8 words, so these links are little better than guesses."
+    type_in(app, "Berlin", "Berlin")
+    assert note.is_hidden()
+    assert app.locator("#facts").inner_text().startswith("1 link · score")
+
+
+def test_a_wait_for_links_is_explained(app):
+    held = []
+    app.route("**/api/align", lambda route: held.append(route))
+    app.get_by_role("textbox", name="Target").fill("Nobody knows")
+    until(app, "document.getElementById('status').textContent === 'Aligning…'")
+    app.wait_for_timeout(300)
+    assert float(app.evaluate("getComputedStyle(document.getElementById('canvas')).opacity")) < 0.5
+    app.get_by_role("textbox", name="Target").fill("Nobody knows why")
+    until(app, "document.querySelector('.card.slow')")
+    app.wait_for_timeout(300)
+    assert len(held) == 2
+    held[1].continue_()
+    app.wait_for_selector('.target .word:has-text("why")')
+    until(app, "!document.querySelector('.card.busy') && !document.getElementById('status').textContent")
+    app.unroute("**/api/align")
+
+
+def test_the_same_text_again_does_not_stop_aligning(app):
+    app.get_by_role("textbox", name="Target").fill("Nobody")
+    app.evaluate("document.getElementById('target').dispatchEvent(new Event('input'))")
+    app.wait_for_selector('.target .word:has-text("Nobody")')
+
+
 def test_dropped_files_are_told_apart_by_content(app, visit):
     def drop(text: str) -> None:
         app.evaluate(

@@ -166,3 +166,27 @@ def test_settling_with_the_mouse_goes_on_after_a_reload(running, visit):
     note.wait_for()
     assert re.fullmatch(r"Katzen – cats: sure for (Ann|Ben), possible for (Ann|Ben)", note.inner_text())
     page.close()
+
+
+def test_a_disagreement_that_is_settled_is_not_offered_again(visit, tmp_path):
+    (tmp_path / "pairs.txt").write_text("das Haus ||| the house\nja ||| yes\n")
+    create_from_files(tmp_path / "two", [tmp_path / "pairs.txt"])
+    project = Project.open(tmp_path / "two")
+    for name, link in (("Ann", Link(0, 0)), ("Ben", Link(0, 1))):
+        project.put(name, 0, Annotation((link,), State.DONE))
+    project.close()
+    serving = Serving(tmp_path / "two")
+    try:
+        page = visit(f"{serving.address}/?project=two&annotator=Ann")
+        page.get_by_role("button", name="Compare").click()
+        assert page.locator(".agreement h2").inner_text() == "Ann and Ben: 1 pair done by both"
+        page.get_by_role("button", name="Settle 1 disagreement", exact=True).click()
+        page.get_by_role("button", name="Take Ben's links").click()
+        page.get_by_role("button", name="Done").click()
+        page.locator(".agreement", has_text="Every disagreement is settled.").wait_for()
+        is_saved(page)
+        assert page.get_by_role("button", name=re.compile("^Settle")).count() == 0
+        assert " · settled" in page.locator(".agreement .pairlist").inner_text()
+        page.close()
+    finally:
+        serving.kill()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from desk import QuietFiles, shared
+from desk import QuietFiles, give_file, shared
 from weft import Aligner
 from weft.encoding.native.encoder import NativeEncoder
 from weft.viewing.site import write_site
@@ -125,6 +125,20 @@ def test_files_are_written_and_read_in_the_page(visit, host):
     again = page.evaluate(f"async (body) => (await ({sent})('read', body)).json()", {"files": files})
     assert again["pairs"] == [{"source": ["ja"], "target": ["yes"], "problem": ""}]
     assert again["links"] == [[[0, 0, 0.5, True]]]
+
+
+def test_a_table_of_a_spreadsheet_is_opened_and_split(visit, host, tmp_path):
+    page = visit(host)
+    page.locator("html[data-aligner=ready]").wait_for(state="attached", timeout=PATIENCE)
+    assert page.locator("footer").inner_text() == "Nothing leaves this browser."  # no limit to the length of sentences
+    text = '"Der Zug hat Verspätung.";"The train is ""late""."\n"Gut; danke.";"Fine, thanks."\n'
+    (tmp_path / "table.csv").write_text(text, encoding="utf-8")
+    give_file(page, "Open pairs", tmp_path / "table.csv")
+    page.locator("#status", has_text="2 of 2 pairs are aligned").wait_for(timeout=PATIENCE)
+    assert page.locator("#canvas .target .word").all_inner_texts() == ["The", "train", "is", '"', "late", '"', "."]
+    (tmp_path / "words.docx").write_bytes(b"PK\x03\x04\0\0")
+    give_file(page, "Open pairs", tmp_path / "words.docx")
+    page.locator("#status", has_text="words.docx is not plain text. This page reads").wait_for()
 
 
 def test_what_needs_a_server_is_refused_in_a_sentence(visit, host):

@@ -60,6 +60,24 @@ def test_raw_text_in_named_columns_is_split_into_words(weft, tmp_path):
     assert (refused.returncode, "only work with --pairs" in refused.stderr) == (2, True)
 
 
+def test_text_that_is_not_split_and_ids_are_warned_of(weft, tmp_path):
+    (tmp_path / "s.tsv").write_text("Der Zug hat Verspätung.\tThe train is late today.\n", encoding="utf-8")
+    done = weft("annotate", tmp_path / "q", "--pairs", tmp_path / "s.tsv", "--only-create")
+    assert "does not seem to be split into words (Verspätung.). To split it, add --raw.\n" in done.stderr
+    (tmp_path / "ids.csv").write_text("Nr;Deutsch;Englisch\n1;ja;yes\n2;gut;good\n3;nein;no\n", encoding="utf-8")
+    done = weft("annotate", tmp_path / "ids", "--pairs", tmp_path / "ids.csv", "--only-create")
+    assert "the first column looks like ids (1, 2, 3, ...)" in done.stderr
+
+
+def test_a_folder_with_other_files_is_refused(weft, tmp_path):
+    (tmp_path / "pairs.txt").write_text("ja ||| yes\n")
+    done = weft("annotate", ".", "--pairs", "pairs.txt", "--only-create", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        2, "weft: . contains other files, such as pairs.txt; name a new folder for the project.\n",
+    )  # fmt: skip
+    assert [path.name for path in tmp_path.iterdir()] == ["pairs.txt"]
+
+
 def test_a_team_needs_a_token(tmp_path):
     command = [sys.executable, "-m", "weft", "annotate", str(tmp_path), "--port", "0", "--token", "s3cret"]
     server = interruptible(command, stderr=subprocess.PIPE, text=True)

@@ -4,6 +4,11 @@ import json
 
 import pytest
 
+from weft import Link, SentencePair
+from weft.annotation.project import Project, create_project
+from weft.annotation.record import Annotation, State
+from weft.annotation.sentences import ProjectPair
+
 
 @pytest.fixture
 def files(tmp_path):
@@ -249,3 +254,26 @@ def test_annotators_who_differ_only_in_what_is_sure(weft, tmp_path):
         (tmp_path / name).write_text((tmp_path / name).read_text().splitlines()[0] + "\n")
     done = weft("score", "--agreement", "anna", "bert", cwd=tmp_path)
     assert f"\n1 sentence; the annotators disagree on it, only {about}\n" in done.stdout
+
+
+def test_the_gold_of_a_project_is_scored_against_links_for_all_its_pairs(weft, tmp_path):
+    create_project(tmp_path / "work", [ProjectPair(SentencePair(("a", "b"), ("c", "d")))] * 4)
+    project = Project.open(tmp_path / "work")
+    for number in (1, 3):
+        project.put("Ann", number, Annotation((Link(0, 0, 0.9), Link(1, 1, 0.8)), State.DONE))
+    project.close()
+    (tmp_path / "links").write_text("0-1\n0-0 1-1\n1-0\n0-0\n")
+    for gold in ("work", "work/gold.jsonl"):
+        done = weft("score", gold, "links", "--format", "json", cwd=tmp_path)
+        found = json.loads(done.stdout)
+        assert (found["sentences"], found["systems"][0]["counts"]["links"], done.stderr) == (2, 3, "")
+
+
+def test_gold_without_links_in_some_lines_is_remarked_on(weft, files):
+    done = weft("score", "gold", "poor", cwd=files)
+    assert done.stderr == (
+        "weft: gold: 1 of 3 lines has no links here, although a system has links there. It counts against precision. "
+        "If nobody annotated these lines, leave them out with --skip-unannotated.\n"
+    )
+    done = weft("score", "gold", "poor", "--skip-unannotated", "--format", "json", cwd=files)
+    assert (done.stderr, json.loads(done.stdout)["sentences"]) == ("", 2)

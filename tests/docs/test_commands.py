@@ -25,7 +25,7 @@ from weft.cli.main import command_line
 # What is not run, and why. It must still be understood: a command with these options must be there.
 NOT_RUN = {
     r"weft (serve|annotate)": "it runs until it is stopped; the server has tests of its own",
-    r"weft train gold-de-en": "it needs a project with annotations; the command has tests of its own",
+    r"weft (train|score) gold-de-en": "it needs a project with annotations; the commands have tests of their own",
     r"weft page .*--runtime": "it needs onnxruntime-web, which comes from npm; the command has tests of its own",
     r"s3://": "it needs a bucket",
     r"--(install|show)-completion": "it asks which shell it was started from",

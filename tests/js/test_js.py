@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from weft import Aligner
+from weft.annotation.importing import read_files
 from weft.encoding.native.encoder import NativeEncoder
 from weft.models.known import built_in_models
 from weft.text.segment import segment
@@ -133,3 +134,38 @@ def test_links_and_probabilities_are_those_of_python(node, model, options):
         assert {(source, target): share for source, target, share in own["links"]} == pytest.approx(links, abs=2e-4)
         assert own["unknown"] == alignment.unknown
         assert own["score"] == pytest.approx(alignment.score, abs=2e-4)
+
+
+FILES = {
+    "ids.csv": "Nr;Deutsch;Englisch\n1;Der Zug ist da.;The train is here.\n2;ja;yes\n3;gut;good\n",
+    "names.tsv": "de\ten\nDer Zug\tThe train\n\tempty\n",
+    "names.csv": "Deutsch,Englisch,Nr\nDer Zug,The train,1\n",
+    "plain.tsv": "Der Zug hat Versp\u00e4tung.\tThe train is late today.\nGut, danke.\tFine.\n",
+    "split.txt": "Der Zug , der kommt . ||| The train that comes .\nnichts\n|||\nGut. ||| Good .\n",
+    "thai.tsv": "\u0e09\u0e31\u0e19\u0e01\u0e34\u0e19\u0e02\u0e49\u0e32\u0e27\tI eat rice\n",
+    "quoted.csv": '"a, b",c\n"d ""e""",f\n',
+    "listed.jsonl": '{"source": ["a."], "target": ["b."]}\n',
+}
+
+
+def test_files_of_pairs_are_read_as_in_python(node, tmp_path, caplog):
+    program = (
+        READ
+        + """
+    const { readFiles } = await import("./src/page/files.js");
+    const read = ([name, text]) => readFiles({ files: [{ name, content: Buffer.from(text).toString("base64") }] });
+    console.log(JSON.stringify(Object.entries(asked).map(read)));
+    """
+    )
+    found = json.loads(node("--input-type=module", "-e", program, stdin=FILES))
+    for (name, text), theirs in zip(FILES.items(), found, strict=True):
+        caplog.clear()
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        ours = read_files([tmp_path / name])
+        assert [[pair["source"], pair["target"]] for pair in theirs["pairs"]] == [
+            [list(entry.pair.source), list(entry.pair.target)] for entry in ours.pairs
+        ], name
+        assert [bool(pair["problem"]) for pair in theirs["pairs"]] == [bool(entry.problem) for entry in ours.pairs]
+        assert (theirs["unsplit"], [each for each in theirs["listed"] if each]) == (ours.unsplit, ours.listed), name
+        said = [message.removeprefix(f"{tmp_path}/") for message in caplog.messages if " read as " in message]
+        assert [message.split(" If ")[0] for message in said] == theirs["remarks"], name

@@ -1,19 +1,44 @@
-// Files that the app opens and saves, read and written in the page: pairs as bars, TSV or JSONL, links as Pharaoh, talp,
-// NAACL or JSONL. What is compressed, or named by columns, is for `weft serve`.
+// Files that the app opens and saves, read and written in the page: pairs as bars, TSV, CSV or JSONL, links as Pharaoh,
+// talp, NAACL or JSONL. What is compressed, or XML, is for `weft serve`.
+import { doubtsOf, isUnsplit, tableRows } from "./tables.js";
 
+const BARS = /(?<=^|[ \t])\|\|\|(?=$|[ \t])/;
+const READS =
+  "This page reads plain text in UTF-8 or UTF-16: 'source ||| target' lines, TSV, CSV or JSONL. For compressed files, TMX and " +
+  "XLIFF, use weft serve.";
 const LINK = /^(\d+)([-p])(\d+)(?::([\d.eE+-]+))?$/;
 
-// What `POST api/files/read` answers: { pairs, links, scores, base }.
+// What `POST api/files/read` answers: { pairs, links, scores, base, listed, unsplit, remarks }.
 export function readFiles({ files, pairs: known }) {
-  const texts = files.map(({ name, content }) => ({ name, lines: linesOf(name, content) }));
+  const texts = files.map(({ name, content }) => ({ name, ...linesOf(name, content) }));
   if (texts.length === 2) return parallel(texts);
-  const [{ name, lines }] = texts;
+  const [{ name, lines, isWide }] = texts;
   if (lines.some((line) => line.trim().startsWith("{"))) return fromJsonl(name, lines);
   if (lines.every((line) => line.split(/[ \t]+/).filter(Boolean).every((item) => LINK.test(item))))
     return onlyLinks(lines.map((line) => line.split(/[ \t]+/).filter(Boolean).map(readLink)), known);
   if (known && lines.every((line) => !line || /^\d+ \d+ \d+( [SP])?( [\d.]+)?$/.test(line)))
     return onlyLinks(fromNaacl(lines, known.length), known, 1);
-  return onlyPairs(lines.map((line) => pairOf(line.split(line.includes("|||") ? "|||" : "\t").slice(0, 2))));
+  const first = lines.find((line) => line.includes("\t") || BARS.test(line)) ?? "";
+  if (BARS.test(first)) return onlyPairs(name, lines.map((line) => pairOf(line.split(BARS), 2)));
+  return fromTable(name, cellsOf(name, lines, isWide));
+}
+
+// The rows of a table. What is in UTF-16 and has tabs comes from a spreadsheet, which puts quotes around cells.
+function cellsOf(name, lines, isWide) {
+  const hasTabs = lines.find((line) => line.trim())?.includes("\t");
+  if (hasTabs && !isWide) return lines.map((line) => line.split("\t"));
+  if (!hasTabs && !/\.csv$/i.test(name)) return lines.map((line) => [line]);
+  try {
+    return tableRows(lines.join("\n"), hasTabs ? "\t" : null);
+  } catch (error) {
+    throw new Error(`${name}: ${error.message}`);
+  }
+}
+
+function fromTable(name, rows) {
+  const pairs = rows.map((cells) => (cells ? pairOf(cells.slice(0, 2)) : { ...pairOf([]), problem: "the line names the separator" }));
+  const remarks = doubtsOf(name, rows.filter((cells, number) => !pairs[number].problem));
+  return { ...onlyPairs(name, pairs), remarks };
 }
 
 // What `POST api/files/write` answers: the text of a file.
@@ -43,33 +68,51 @@ function naaclLine(fields, score) {
 
 function linesOf(name, content) {
   const bytes = Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
-  let text;
+  // UTF-16 is known by its byte order mark.
+  const wide = { "255,254": "utf-16le", "254,255": "utf-16be" }[String(bytes.slice(0, 2))];
+  const text = decoded(bytes, wide ?? "utf-8");
+  if (text === null || text.includes("\0")) throw new Error(`${name} is not plain text. ${READS}`);
+  if (/^\s*<(\?xml|tmx|xliff)\b/.test(text)) throw new Error(`${name} is XML. ${READS}`);
+  return { lines: text.replace(/\r?\n$/, "").split(/\r?\n/), isWide: Boolean(wide) };
+}
+
+function decoded(bytes, encoding) {
   try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
-    throw new Error(`${name} is no text in UTF-8; compressed files are for \`weft serve\`.`);
+    return null;
   }
-  return text.replace(/\r?\n$/, "").split(/\r?\n/);
 }
 
 function wordsOf(text) {
   return (text ?? "").split(/[ \t]+/).filter(Boolean);
 }
 
-function pairOf(sides) {
+function problemOf({ length }, most) {
+  if (length < 2) return "the line has no separator";
+  return length > most ? "the line has more than one separator" : "";
+}
+
+function pairOf(sides, most = Infinity) {
   const [source, target] = [wordsOf(sides[0]), wordsOf(sides[1])];
-  const problem = sides.length < 2 ? "no separator" : source.length && target.length ? "" : "an empty side";
+  const problem = problemOf(sides, most) || (source.length && target.length ? "" : "one side is empty");
   return problem ? { source: [], target: [], problem } : { source, target, problem };
 }
 
-function onlyPairs(pairs) {
-  return { pairs, links: pairs.map(() => null), scores: pairs.map(() => null), base: 0 };
+function onlyPairs(name, pairs) {
+  if (pairs.every((pair) => pair.problem)) throw new Error(`${name} contains no sentence pairs. ${READS}`);
+  const nothing = pairs.map(() => null);
+  return { pairs, links: nothing, scores: nothing, base: 0, listed: [], unsplit: unsplit(pairs), remarks: [] };
+}
+
+function unsplit(pairs) {
+  return isUnsplit(pairs.filter((pair) => !pair.problem).map(({ source, target }) => [source.join(" "), target.join(" ")]));
 }
 
 function parallel([first, second]) {
   if (first.lines.length !== second.lines.length)
     throw new Error(`${first.name} has ${first.lines.length} lines, ${second.name} ${second.lines.length}.`);
-  return onlyPairs(first.lines.map((line, number) => pairOf([line, second.lines[number]])));
+  return onlyPairs(first.name, first.lines.map((line, number) => pairOf([line, second.lines[number]])));
 }
 
 function readLink(item) {
@@ -106,10 +149,12 @@ function fromJsonl(name, lines) {
   });
   const side = (value) => (Array.isArray(value) ? value : wordsOf(value));
   const pairs = records.map(({ source, target }) => ({ source: side(source), target: side(target), problem: "" }));
-  for (const pair of pairs) if (!pair.source.length || !pair.target.length) pair.problem = "an empty side";
+  for (const pair of pairs) if (!pair.source.length || !pair.target.length) pair.problem = "one side is empty";
+  const listed = records.map(({ source }) => Array.isArray(source));
   const link = (sure) => ([i, j, score = null]) => [i, j, score, sure];
   const links = records.map(({ links: sure, possible }) =>
     sure ? [...sure.map(link(true)), ...(possible ?? []).map(link(false))] : null,
   );
-  return { pairs, links, scores: records.map(({ score }) => score ?? null), base: 0 };
+  const scores = records.map(({ score }) => score ?? null);
+  return { pairs, links, scores, base: 0, listed, unsplit: unsplit(pairs.filter((pair, k) => !listed[k])), remarks: [] };
 }

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from weft.annotation.names import ADJUDICATED
 from weft.annotation.record import Annotation, State
-from weft.types import Alignment
+from weft.types import Alignment, Link
 
 Annotations = Mapping[str, Mapping[int, Annotation]]
 
@@ -30,18 +30,23 @@ def confirmed_gold(annotations: Annotations) -> dict[int, Alignment]:
 
 def _settled(annotations: Annotations, number: int) -> Alignment | None:
     final = annotations.get(ADJUDICATED, {}).get(number)
-    return final.alignment if final and final.state is State.DONE else None
+    return _stated(final) if final and final.state is State.DONE else None
 
 
 def _agreed(annotations: Annotations, number: int) -> Alignment | None:
     done = [
-        said[number].alignment
+        _stated(said[number])
         for name, said in annotations.items()
         if name != ADJUDICATED and number in said and said[number].state is State.DONE
     ]
     if not done or any(other != done[0] for other in done[1:]):
         return None
     return done[0]
+
+
+def _stated(said: Annotation) -> Alignment:
+    """The links without the probabilities of the model that suggested them: what somebody confirmed is certain."""
+    return Alignment(tuple(Link(link.source, link.target, sure=link.sure) for link in said.links))
 
 
 def progress(said: Mapping[int, Annotation], total: int) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, zip_longest
 from os import PathLike
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from weft.text.json_objects import parse_json_object
 from weft.text.lines import FilePath, display_name, read_lines
 from weft.text.links import links_of_record, recognised_links
 from weft.text.pairs import NOTHING, PairReader
+from weft.text.watches import SplitWatch
 from weft.types import Alignment, SentencePair
 
 # What a line is that holds no pair and yet is not bad.
@@ -31,11 +32,15 @@ class Imported:
         pairs: the pairs; a line that holds none keeps its place and says why.
         links: the links of each line, where the files hold links.
         base: the number that the file gives to the first word, where it holds links alone.
+        listed: for each line, whether the file lists its words; empty where it lists none, and lines are text.
+        unsplit: whether the text does not seem to be split into words.
     """
 
     pairs: list[ProjectPair] = field(default_factory=list)
     links: list[Alignment | None] = field(default_factory=list)
     base: int = 0
+    listed: list[bool] = field(default_factory=list)
+    unsplit: bool = False
 
 
 def read_files(
@@ -75,8 +80,11 @@ def read_files(
         raise SettingError(
             f"{display_name(paths[0])} contains no sentence pairs: 'source ||| target' lines, two columns, or JSONL."
         )
-    links = _links_beside(paths[0], pairs) if len(paths) == 1 and _is_json(paths[0]) else []
-    return Imported(pairs, links)
+    is_json = len(paths) == 1 and _is_json(paths[0])
+    links = _links_beside(paths[0], pairs) if is_json else []
+    listed = [_lists_words(line) for line in read_lines(paths[0])] if is_json else []
+    unsplit = reader.split is None and _is_unsplit(paths[0], pairs, listed)
+    return Imported(pairs, links, listed=listed if any(listed) else [], unsplit=unsplit)
 
 
 def _first_line(path: FilePath) -> bytes:
@@ -100,6 +108,27 @@ def _holds_links(path: FilePath) -> bool:
     except FormatError:
         return False
     return True
+
+
+def _lists_words(line: bytes) -> bool:
+    try:
+        record = parse_json_object(line.decode("utf-8"))
+    except ValueError:
+        return False
+    return isinstance(record.get("source"), list)
+
+
+def _is_unsplit(path: FilePath, pairs: Sequence[ProjectPair], listed: Sequence[bool]) -> bool:
+    """Whether text does not seem to be split into words; it is said at once, as every command says it."""
+    watch = SplitWatch(path)
+    for entry, words_given in zip_longest(pairs, listed, fillvalue=False):
+        if watch.done:
+            break
+        if isinstance(entry, ProjectPair) and entry.pair != NOTHING:
+            source, target = entry.pair
+            watch.look((source, target) if words_given else (" ".join(source), " ".join(target)))
+    watch.finish()
+    return watch.warned
 
 
 def _links_beside(path: FilePath, pairs: Sequence[ProjectPair]) -> list[Alignment | None]:

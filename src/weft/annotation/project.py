@@ -5,7 +5,7 @@
     suggestions.jsonl          links that came with the pairs, line by line, if there were any
     guidelines.md              what annotators should keep to, if somebody wrote it
     annotations/NAME.jsonl     what NAME said, line by line: links, state, comment, time; blank where nothing was said
-    gold.jsonl                 the pairs that are confirmed, with their links
+    gold.jsonl                 the pairs that are confirmed, with their links and their numbers in pairs.jsonl
     journal                    changes that are not in the files above yet
 
 A change is in the journal, and on the disk, before anybody is told that it is saved. Now and then the other files are
@@ -20,7 +20,7 @@ import logging
 import os
 import shutil
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -32,10 +32,11 @@ from weft.annotation.names import annotator_name
 from weft.annotation.record import LONGEST_COMMENT, Annotation, State, check_links, read_line, written_line
 from weft.annotation.sentences import ProjectPair, read_project_pairs, written_pair
 from weft.errors import FormatError, SettingError, WeftError
+from weft.scoring.partial import PAIR_NUMBER
 from weft.text.files import checksum, write_whole
 from weft.text.json_objects import read_json_object
 from weft.text.lines import decode, read_lines
-from weft.text.links import format_links, read_links
+from weft.text.links import format_links, json_links, read_links
 from weft.types import Alignment
 
 logger = logging.getLogger(__name__)
@@ -192,12 +193,14 @@ class Project:
     def write_gold(self) -> Path:
         """Write the confirmed pairs with their links, and say where."""
         path = self.folder / "gold.jsonl"
-        records = (
-            {**written_pair(self.pairs[number]), **json.loads(next(format_links([alignment], "jsonl")))}
-            for number, alignment in sorted(self.confirmed.items())
-        )
-        write_whole(path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
+        write_whole(path, "".join(self.gold_lines()))
         return path
+
+    def gold_lines(self) -> Iterator[str]:
+        """The confirmed pairs with their links as lines of JSONL, each with its number in the project, from 1."""
+        for number, alignment in sorted(self.confirmed.items()):
+            pair = {**written_pair(self.pairs[number]), PAIR_NUMBER: number + 1}
+            yield json.dumps({**pair, **json_links(alignment)}, ensure_ascii=False) + "\n"
 
     def close(self) -> None:
         """Write everything, and let others open the project."""
@@ -291,22 +294,33 @@ def create_project(
         name: what the project is called; the folder's name by default.
 
     Raises:
-        SettingError: the folder is a project already, or there is no pair.
+        SettingError: the folder is a project already, it has other files, or there is no pair.
     """
     folder = Path(folder)
     if (folder / "project.json").exists():
         raise SettingError(f"{folder} is a project already.")
-    lines = [json.dumps(written_pair(pair), ensure_ascii=False) + "\n" for pair in pairs]
+    lines = "".join(json.dumps(written_pair(pair), ensure_ascii=False) + "\n" for pair in pairs)
     if not lines:
         raise SettingError("there are no pairs to annotate.")
+    if others := _other_files(folder, lines):
+        raise SettingError(f"{folder} contains other files, such as {others[0]}; name a new folder for the project.")
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / "pairs.jsonl", "".join(lines))
+    write_whole(folder / "pairs.jsonl", lines)
     if any(alignment is not None for alignment in suggestions):
         given = format_links((Alignment() if alignment is None else alignment for alignment in suggestions), "jsonl")
         write_whole(folder / "suggestions.jsonl", "".join(given))
     about: dict[str, Any] = {"kind": _KIND, "version": 1, "name": name or folder.resolve().name}
     write_whole(folder / "project.json", json.dumps(about, ensure_ascii=False, indent=2) + "\n")
     _sync_folders(folder, folder.resolve().parent)
+
+
+def _other_files(folder: Path, lines: str) -> list[str]:
+    """What lies in a folder that would become a project, but for guidelines, hidden files and what a kill left over."""
+    there = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    own = {"guidelines.md"}
+    if "pairs.jsonl" in there and (folder / "pairs.jsonl").read_bytes() == lines.encode("utf-8"):
+        own |= {"pairs.jsonl", "suggestions.jsonl"}
+    return [name for name in there if name not in own and not name.startswith(".") and not name.endswith(".partial")]
 
 
 def _read_suggestions(path: Path, count: int) -> list[Alignment | None]:

@@ -46,7 +46,11 @@ class ScoreFormat(StrEnum):
 
 def score(
     gold: Annotated[
-        str, typer.Argument(metavar="GOLD", help="Gold links, made by hand: talp, Pharaoh, NAACL or JSONL.")
+        str,
+        typer.Argument(
+            metavar="GOLD",
+            help="Gold links, made by hand: talp, Pharaoh, NAACL or JSONL, or the folder of an annotation project.",
+        ),
     ],
     systems: Annotated[list[str], typer.Argument(metavar="SYSTEM", help="Links from one or more systems.")],
     gold_base: Annotated[
@@ -60,6 +64,12 @@ def score(
     ] = 0,
     ignore_possible: Annotated[
         bool, typer.Option("--ignore-possible", help="Ignore the possible links in GOLD.", rich_help_panel=LINKS)
+    ] = False,
+    skip_unannotated: Annotated[
+        bool,
+        typer.Option(
+            "--skip-unannotated", help="Leave out the lines that have no links in GOLD.", rich_help_panel=LINKS
+        ),
     ] = False,
     format: Annotated[
         ScoreFormat,
@@ -118,6 +128,7 @@ def score(
     if len(called) != len(systems):
         raise SettingError(f"--names needs {len(systems)} names, one per system; got {len(called)}.")
     only_one_stdin(gold, *systems, source, target)
+    gold = _gold_of_project(gold)
     texts = (source, target) if source is not None and target is not None else None
     base = None if gold_base is GoldBase.AUTO else int(gold_base)
     if agreement:
@@ -125,9 +136,9 @@ def score(
         return
     reports = [ErrorReport() for _ in systems] if texts else []
 
-    def observe(sentence: SentencePair, truth: GoldAlignment, links: list[set[WordPair]]) -> None:
+    def observe(number: int, sentence: SentencePair, truth: GoldAlignment, links: list[set[WordPair]]) -> None:
         for report, found in zip(reports, links, strict=True):
-            report.add(sentence, truth, found)
+            report.add(sentence, truth, found, number=number)
 
     for system in systems:
         _doubt_base(system, system_base)
@@ -138,6 +149,7 @@ def score(
         gold_base=base,
         system_base=system_base,
         ignore_possible=ignore_possible,
+        skip_unannotated=skip_unannotated,
         sentences=texts,
         observe=observe,
     )
@@ -179,6 +191,13 @@ def _agreement(
         return map(row, score_output.agreement_rows(found))
     shown: Iterator[str] = getattr(score_output, f"agreement_{format}")(found, lines)
     return shown
+
+
+def _gold_of_project(gold: str) -> str:
+    """The file of a project with its confirmed pairs; any other file as it is."""
+    from weft.annotation.project import gold_file, is_project
+
+    return str(gold_file(gold)) if is_project(gold) else gold
 
 
 def _doubt_order(gold: str, system: str) -> None:

@@ -16,6 +16,7 @@ from weft.arrays import IntArray
 from weft.errors import FormatError, SettingError, WeftError
 from weft.scoring.counts import Counts, Rates, count_sentence
 from weft.scoring.doubts import MisplacedLinks
+from weft.scoring.partial import BlankGold, pair_numbers, rows_of_pairs
 from weft.scoring.significance import SAMPLES, SEED, bootstrap_interval, permutation_test
 from weft.text.gold import GoldFile, GoldRow, check_range, read_sentences
 from weft.text.lines import FilePath, display_name, read_together, read_two_together
@@ -27,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 _SURE = Counts._fields.index("sure")
 
-Observer = Callable[[SentencePair, GoldAlignment, list[set[WordPair]]], None]
+Observer = Callable[[int, SentencePair, GoldAlignment, list[set[WordPair]]], None]
 
 
 @dataclass(frozen=True)
@@ -143,49 +144,52 @@ def score_files(
     gold_base: int | None = None,
     system_base: int = 0,
     ignore_possible: bool = False,
+    skip_unannotated: bool = False,
     sentences: tuple[FilePath, FilePath] | None = None,
     observe: Observer | None = None,
 ) -> list[CorpusScore]:
     """Score link files against a gold file, all read line by line together.
 
     Args:
-        gold: the gold links.
+        gold: the gold links. Gold of an annotation project that says which pair each of its lines is needs only those
+            lines of files that have a line for every pair of the project.
         systems: one link file per system.
         gold_base: number of the first word in `gold`; None finds it out.
         system_base: number of the first word in `systems`.
         ignore_possible: ignore possible gold links.
+        skip_unannotated: leave out lines for which the gold has no links.
         sentences: the source and the target file; every index is checked against its sentence's length.
-        observe: is handed each sentence with its gold and the systems' links, where `sentences` are given.
+        observe: is handed each sentence with its number from 1, its gold and the systems' links, where `sentences` are
+            given.
 
     Returns:
         One score per system, in their order.
     """
-    pairs = None if sentences is None else read_sentences(*sentences)
-    shown = display_name(sentences[0]) if sentences else ""
-    truths = GoldFile(gold, pairs, base=gold_base, pairs_name=shown, option="gold_base")
+    numbers = pair_numbers(gold)
+    truths = _gold_rows(gold, gold_base, sentences, numbers)
     names = [display_name(gold), *map(display_name, systems)]
-    found = read_together(names[1:], [read_numbered_links(path, base=system_base) for path in systems])
+    read = [rows_of_pairs(read_numbered_links(path, base=system_base), numbers, path, gold) for path in systems]
+    found = read_together(names[1:], read)
     counts = [_CountRows() for _ in systems]
     doubts = [MisplacedLinks() for _ in systems]
-    rows = read_two_together((names[0], names[1]), iter(truths), found)
-    for row, others in rows:
+    blank = BlankGold(skip=skip_unannotated)
+    rows = blank.passed(read_two_together((names[0], names[1]), iter(truths), found), numbers)
+    for number, (row, others) in rows:
         truth, links = _compared(row, others, ignore_possible=ignore_possible)
         for column, doubt, theirs in zip(counts, doubts, links, strict=True):
             column.append(count_sentence(truth, theirs))
             doubt.add(truth, theirs)
         if row.pair is not None:
-            for number, (path, other) in enumerate(zip(systems, others, strict=True)):
+            for place, (path, other) in enumerate(zip(systems, others, strict=True)):
                 try:
                     check_range(path, other.line, other.links, row.pair, base=system_base, option="system_base")
                 except FormatError as error:
-                    rest = (_compared(*both, ignore_possible=ignore_possible) for both in rows)
-                    raise _explained(
-                        error, doubts[number], ((truth, links[number]) for truth, links in rest)
-                    ) from error
+                    rest = (_compared(*both, ignore_possible=ignore_possible) for _, both in rows)
+                    raise _explained(error, doubts[place], ((truth, links[place]) for truth, links in rest)) from error
             if observe:
-                observe(row.pair, truth, links)
-    for name, doubt in zip(names[1:], doubts, strict=True):
-        if remark := doubt.remark():
+                observe(number, row.pair, truth, links)
+    for name, remark in zip(names, [blank.remark(), *(doubt.remark() for doubt in doubts)], strict=True):
+        if remark:
             logger.warning("%s: %s", name, remark)
     if not len(counts[0]):
         raise WeftError(f"{display_name(gold)} contains no sentences to score.")
@@ -196,6 +200,16 @@ def score_files(
         CorpusScore(display_name(path), column.as_array(), signature)
         for path, column in zip(systems, counts, strict=True)
     ]
+
+
+def _gold_rows(
+    gold: FilePath, base: int | None, sentences: tuple[FilePath, FilePath] | None, numbers: Sequence[int] | None
+) -> GoldFile:
+    """The gold links, beside their sentences where there are any."""
+    if sentences is None:
+        return GoldFile(gold, base=base, option="gold_base")
+    pairs = rows_of_pairs(read_sentences(*sentences), numbers, sentences[0], gold)
+    return GoldFile(gold, pairs, base=base, pairs_name=display_name(sentences[0]), option="gold_base")
 
 
 def _compared(

@@ -33,15 +33,18 @@ class ErrorReport:
         self._keep = worst
         self._number = 0
 
-    def add(self, sentence: SentencePair, gold: GoldAlignment, links: Set[WordPair]) -> None:
+    def add(
+        self, sentence: SentencePair, gold: GoldAlignment, links: Set[WordPair], *, number: int | None = None
+    ) -> None:
         """Compare one sentence with its gold.
 
         Args:
             sentence: the words of both sides.
             gold: its gold links.
             links: the links that the system found, as index pairs.
+            number: the sentence's number, from 1; that after the last one by default.
         """
-        self._number += 1
+        self._number = self._number + 1 if number is None else number
         wrong = _spelt(links - gold.possible, sentence)
         missing = _spelt(gold.sure - links, sentence)
         self.wrong.update(wrong)

@@ -63,6 +63,15 @@ def test_the_files_are_read_by_everything_else_in_weft(folder):
     assert [str(alignment) for alignment in read_links(folder / "gold.jsonl")] == ["0-0 1-1", "0-0 0-1"]
 
 
+def test_gold_has_no_probabilities_and_says_which_pair_it_is(folder):
+    project = Project.open(folder)
+    project.put("Ann", 2, Annotation((Link(0, 0, 0.993012), Link(0, 1, 0.5, sure=False)), State.DONE))
+    project.put("Ben", 2, Annotation((Link(0, 0, 0.7), Link(0, 1, None, sure=False)), State.DONE))
+    project.close()
+    [record] = map(json.loads, (folder / "gold.jsonl").read_text().splitlines())
+    assert record == {"source": ["ja"], "target": ["oh", "yes"], "pair": 3, "links": [[0, 0]], "possible": [[0, 1]]}
+
+
 def test_a_change_is_on_the_disk_before_put_returns(folder):
     project = Project.open(folder)
     project.put("Ann", 0, said((0, 0)))
@@ -189,6 +198,23 @@ def test_a_folder_is_made_a_project_once(folder):
         create_project(folder, PAIRS)
     with pytest.raises(SettingError, match="no annotation project"):
         Project.read(folder.parent)
+
+
+def test_a_project_is_not_put_among_other_files(tmp_path):
+    (tmp_path / "thesis.tex").write_text("")
+    with pytest.raises(SettingError, match=r"contains other files, such as thesis\.tex; name a new folder"):
+        create_project(tmp_path, PAIRS)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_what_a_kill_left_over_becomes_a_project_and_the_file_of_somebody_does_not(folder):
+    (folder / "project.json").unlink()
+    (folder / "guidelines.md").write_text("Link articles.")
+    create_project(folder, PAIRS)
+    (folder / "project.json").unlink()
+    (folder / "pairs.jsonl").write_text('{"source": "ja", "target": "yes"}\n')
+    with pytest.raises(SettingError, match=r"such as pairs\.jsonl"):
+        create_project(folder, PAIRS)
 
 
 WRITER = """

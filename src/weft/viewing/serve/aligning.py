@@ -212,6 +212,7 @@ def _written(cut: _Cut, alignment: Alignment, request: AlignRequest, terms: Term
         target=list(cut.target.words),
         links=[[*link.indices, link.score or 0.0] if scored else list(link.indices) for link in links],
         score=alignment.score,
+        unknown=alignment.unknown or None,
         source_offsets=list(cut.source.offsets) or None,
         target_offsets=list(cut.target.offsets) or None,
         missing_terms=[(" ".join(term.source), " ".join(term.target)) for term in kept.missing] if kept else None,

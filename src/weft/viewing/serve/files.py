@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
+import logging
 import math
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -18,8 +21,10 @@ from pydantic import Field
 from weft.annotation.importing import Imported, read_files
 from weft.annotation.sentences import ProjectPair
 from weft.errors import SettingError
+from weft.text import watches
 from weft.text.lines import NamedCopy
 from weft.text.links import LinkFormat, line_writer
+from weft.text.pairs import PairReader
 from weft.types import Alignment, Link, SentencePair
 from weft.viewing.serve.requests import Problem, Strict, Text
 
@@ -79,6 +84,20 @@ class ReadResponse(Strict):
     links: list[list[WireLink] | None]
     scores: list[float | None]
     base: Annotated[int, Field(description="The number that a file of links gives to the first word.")] = 0
+    listed: Annotated[
+        list[bool],
+        Field(
+            default_factory=list, description="Where a file lists the words of pairs: for each line, whether it does."
+        ),
+    ]
+    unsplit: Annotated[bool, Field(description="Whether the text does not seem to be split into words.")] = False
+    remarks: Annotated[
+        list[str],
+        Field(
+            default_factory=list,
+            description="What looks as if the file should be read in another way, in sentences.",
+        ),
+    ]
 
 
 class LinkedPair(WordsIn):
@@ -102,7 +121,9 @@ def add_file_routes(app: FastAPI) -> None:
         known = None
         if request.pairs is not None:
             known = [SentencePair(tuple(pair.source), tuple(pair.target)) for pair in request.pairs]
-        return read_response(imported(request.files, known))
+        with _doubts() as doubts:
+            found = imported(request.files, known)
+        return read_response(found, doubts)
 
     @app.post(
         "/api/files/write",
@@ -116,10 +137,45 @@ def add_file_routes(app: FastAPI) -> None:
         return PlainTextResponse("".join(written_lines(pairs, alignments, request.format)))
 
 
-def imported(files: Sequence[FileIn], known: Sequence[SentencePair] | None = None) -> Imported:
+def imported(
+    files: Sequence[FileIn],
+    known: Sequence[SentencePair] | None = None,
+    *,
+    reader: PairReader = PairReader(),  # noqa: B008 - it is frozen
+) -> Imported:
     """What files of a request hold."""
     with _on_disk(files) as copies:
-        return read_files(copies, known)
+        return read_files(copies, known, reader=reader)
+
+
+_heard: ContextVar[list[str] | None] = ContextVar("heard", default=None)
+# What is taken for what; the advice after it is for the command line.
+_DOUBT = re.compile(r".*?\b(?:is|are) read as [^.]*\.")
+
+
+def _hear(record: logging.LogRecord) -> bool:
+    """Keep what a reader doubts for the page that sent the file, instead of telling whoever started the server."""
+    heard = _heard.get()
+    if heard is None:
+        return True
+    heard.append(record.getMessage())
+    return False
+
+
+logging.getLogger(watches.__name__).addFilter(_hear)
+
+
+@contextmanager
+def _doubts() -> Iterator[list[str]]:
+    """What the readers doubt meanwhile about how files should be read, without advice."""
+    heard: list[str] = []
+    doubts: list[str] = []
+    token = _heard.set(heard)
+    try:
+        yield doubts
+    finally:
+        _heard.reset(token)
+        doubts += [doubt[0] for doubt in map(_DOUBT.match, heard) if doubt]
 
 
 @contextmanager
@@ -137,13 +193,16 @@ def _on_disk(files: Sequence[FileIn]) -> Iterator[list[NamedCopy]]:
         yield copies
 
 
-def read_response(found: Imported) -> ReadResponse:
+def read_response(found: Imported, doubts: Sequence[str] = ()) -> ReadResponse:
     """What was read, as it is sent."""
     return ReadResponse(
         pairs=[pair_out(entry) for entry in found.pairs],
         links=[None if each is None else [list(link) for link in each.links] for each in found.links],
         scores=[None if each is None else each.score for each in found.links],
         base=found.base,
+        listed=found.listed,
+        unsplit=found.unsplit,
+        remarks=list(doubts),
     )
 
 

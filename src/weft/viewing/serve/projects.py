@@ -17,7 +17,8 @@ from weft.annotation.record import Annotation, State
 from weft.annotation.shelf import Shelf
 from weft.errors import SettingError
 from weft.text.links import LinkFormat
-from weft.text.pairs import NOTHING
+from weft.text.pairs import NOTHING, PairReader
+from weft.text.segment import word_splitters
 from weft.types import Alignment
 from weft.viewing.serve.files import (
     PLAIN_TEXT,
@@ -29,7 +30,7 @@ from weft.viewing.serve.files import (
     read_link,
     written_lines,
 )
-from weft.viewing.serve.requests import Problem, Strict, Text
+from weft.viewing.serve.requests import Language, Problem, Strict, Text
 
 Annotator = Annotated[Text, Field(max_length=LONGEST_NAME, description="Who annotates.")]
 Number = Annotated[int, Path(description="Which pair, counted from 0.")]
@@ -52,6 +53,15 @@ class NewProject(Strict):
 
     name: Annotated[Text, Field(max_length=LONGEST_NAME)]
     files: Annotated[list[FileIn], Field(min_length=1, max_length=2)]
+    raw: Annotated[bool, Field(description="Split the text into words first.")] = False
+    source_language: Language | None = None
+    target_language: Language | None = None
+
+    def reader(self) -> PairReader:
+        """What reads the files so."""
+        if not self.raw and not (self.source_language or self.target_language):
+            return PairReader()
+        return PairReader(split=word_splitters(self.raw, self.source_language, self.target_language))
 
 
 class Saying(Strict):
@@ -87,7 +97,7 @@ def add_project_routes(app: FastAPI, shelf: Shelf | None) -> None:
     def create(request: NewProject) -> dict[str, Any]:
         if shelf is None:
             raise SettingError("this server keeps no projects; start it with weft annotate DIR.")
-        found = imported(request.files)
+        found = imported(request.files, reader=request.reader())
         if not found.pairs:
             raise SettingError("a project needs sentence pairs; this file contains only links.")
         made = shelf.create(request.name, found.pairs, found.links)
@@ -251,7 +261,12 @@ def _somebody(project: Project, name: str) -> str:
 
 
 def _exported(project: Project, who: str, format: LinkFormat) -> Sequence[str]:
-    """One alignment for each line of the file that the project was made of; empty where there is none."""
+    """One alignment for each line of the file that the project was made of; empty where there is none.
+
+    The gold as JSONL has the confirmed pairs alone: there, "no links" is a statement, and each says which pair it is.
+    """
+    if not who and format is LinkFormat.JSONL:
+        return list(project.gold_lines())
     if who:
         said = project.annotations[_somebody(project, who)]
         found = {number: each.alignment for number, each in said.items()}

@@ -1,7 +1,7 @@
 // Pairs nobody looked at yet are aligned in the background, a few at a time. A pair that cannot be aligned says why,
 // and the others go on.
 import { align } from "./api.js";
-import { suggested } from "./work.js";
+import { isText, sidesOf, suggested } from "./work.js";
 
 const MOST = 20;
 const PAUSE = 1500;
@@ -14,16 +14,29 @@ export class Aligning {
 
   // All pairs that nobody edited, with the settings of now.
   again() {
+    const count = this.forget();
+    this.app.tell(`Aligning ${count} ${count === 1 ? "pair" : "pairs"} again. Pairs that you edited stay as they are.`);
+    this.app.showPair();
+    return this.rest();
+  }
+
+  // Texts are cut into words in another way. The page aligns the pair in view itself.
+  cutAnew() {
+    const { current } = this.app.work;
+    this.forget((pair, number) => isText(pair) && number !== current);
+    return this.rest();
+  }
+
+  // Pairs that nobody edited count as not aligned yet. How many they are.
+  forget(isMeant = () => true) {
     const { work } = this.app;
     let count = 0;
     work.pairs.forEach((pair, number) => {
-      if (pair.edited || pair.state !== "open" || pair.problem || !pair.source.length) return;
+      if (pair.edited || pair.state !== "open" || pair.problem || !pair.source.length || !isMeant(pair, number)) return;
       work.pairs[number] = { ...pair, ready: false, refused: "" };
       count++;
     });
-    this.app.tell(`Aligning ${count} pairs again. Pairs that you edited stay as they are.`);
-    this.app.showPair();
-    return this.rest();
+    return count;
   }
 
   async rest() {
@@ -49,9 +62,9 @@ export class Aligning {
 
   async some(work, numbers) {
     const pairs = numbers.map((number) => work.pairs[number]);
-    const request = pairs.map(({ source, target }) => ({ source, target }));
+    const request = { pairs: pairs.map(sidesOf), ...(pairs.some(isText) ? this.app.settings.splitting() : {}) };
     try {
-      const { alignments } = await align({ pairs: request, ...this.app.settings.request() }, "rest");
+      const { alignments } = await align({ ...request, ...this.app.settings.request() }, "rest");
       numbers.forEach((number, k) => {
         if (work.pairs[number] === pairs[k]) work.suggest(number, suggested(alignments[k]));
       });
@@ -74,8 +87,10 @@ export class Aligning {
 
 // How many pairs of a file are aligned; a single pair needs no words.
 export function progressOf(work) {
-  const ready = work.pairs.filter((pair) => pair.ready).length;
-  return work.pairs.length > 1 ? `${ready} of ${work.pairs.length} pairs are aligned.` : "";
+  const pairs = work.pairs.filter((pair) => !pair.problem);
+  const ready = pairs.filter((pair) => pair.ready).length;
+  const [pair, are] = pairs.length === 1 ? ["pair", "is"] : ["pairs", "are"];
+  return work.pairs.length > 1 ? `${ready} of ${pairs.length} ${pair} ${are} aligned.` : "";
 }
 
 // The same request would be refused again.

@@ -61,8 +61,9 @@ export async function getProjects() {
   return answered(await fetch("api/projects"));
 }
 
-export async function makeProject(name, files) {
-  return answered(await sent("POST", "api/projects", { name, files: await packedFiles(files) }));
+// `splitting` says how texts become words; without it they are cut at blanks.
+export async function makeProject(name, files, splitting = {}) {
+  return answered(await sent("POST", "api/projects", { name, files: await packedFiles(files), ...splitting }));
 }
 
 const under = (name, rest = "", query = {}) => {

@@ -5,19 +5,20 @@ import { DeskPanel } from "./desk.js";
 import { choice, clockOf, el, themeButton } from "./dom.js";
 import { exampleButtons } from "./examples.js";
 import { exportMenu } from "./export.js";
+import { factsOf, unreadOf, waiting } from "./facts.js";
 import { Grouping } from "./grouping.js";
 import { listenToKeys, showKeys } from "./keys.js";
 import { drawLines, wordAt } from "./lines.js";
 import { Linking } from "./linking.js";
 import { drawMatrix } from "./matrix.js";
 import { Opening } from "./opening.js";
-import { marksOf, percent } from "./pair.js";
+import { marksOf } from "./pair.js";
 import { Queue, STATES } from "./queue.js";
 import { Selection } from "./selection.js";
 import { Settings } from "./settings.js";
 import { Settling } from "./settling.js";
 import { totalsOf } from "./totals.js";
-import { Work, blankPair, cycled, suggested } from "./work.js";
+import { Work, blankPair, cycled, isText, sidesOf, suggested } from "./work.js";
 
 const at = (id) => document.getElementById(id);
 const PAUSE = 160;
@@ -53,10 +54,9 @@ async function start() {
   at("views").append(
     choice("View", [["lines", "Lines"], ["matrix", "Matrix"]], app.view, changeView),
   );
-  at("foot").append(
-    `At most ${app.settings.offer.limits.words} words per sentence. `,
-    app.settings.offer.server === false ? "Nothing leaves this browser." : el("a", { href: "api" }, "REST API"),
-  );
+  const { server, limits } = app.settings.offer;
+  if (server === false) at("foot").append("Nothing leaves this browser.");
+  else at("foot").append(`At most ${limits.words} words per sentence. `, el("a", { href: "api" }, "REST API"));
   at("examples").append(...exampleButtons(tryOut));
   at("states").append(
     ...Object.entries(STATES).map(([state, name]) =>
@@ -133,9 +133,9 @@ function listen() {
 const many = () => app.work.pairs.length > 1;
 
 function typed() {
-  clearTimeout(typed.waiting);
   const texts = [at("source").value, at("target").value];
   if (texts.join("\n") === app.work.pair.texts.join("\n")) return;
+  clearTimeout(typed.waiting);
   // What is typed is kept at once; only aligning waits for a pause.
   const step = app.work.pair.edited;
   app.work.change({ texts, edited: false, gold: null, ready: false, given: false, state: "open" }, { step });
@@ -154,11 +154,7 @@ function settingMoved({ texts = false } = {}) {
   app.settling.besides();
   if (app.work.pair.edited) tell("You edited these links, so they stay. Press Align again to replace them.");
   else if (texts || app.work.pair.ready) realign();
-}
-
-function request(pair) {
-  if (pair.gold || pair.given) return { source: pair.source, target: pair.target };
-  return { source: pair.texts[0], target: pair.texts[1], ...app.settings.splitting() };
+  if (texts && many()) app.aligning.cutAnew();
 }
 
 async function realign({ force = false } = {}) {
@@ -166,15 +162,16 @@ async function realign({ force = false } = {}) {
   const pair = work.pair;
   if (pair.problem) return draw();
   if (!pair.texts.every((text) => text.trim())) {
-    work.change({ source: [], target: [], links: [], score: null, ready: false }, { step: false });
+    work.change({ source: [], target: [], links: [], score: null, unknown: 0, ready: false }, { step: false });
     return draw();
   }
-  at("status").closest(".card").classList.add("busy");
+  const rest = waiting(at("status").closest(".card"), tell);
   try {
-    const { alignments } = await align({ ...request(pair), ...app.settings.request() });
+    const splitting = isText(pair) ? app.settings.splitting() : {};
+    const { alignments } = await align({ ...sidesOf(pair), ...splitting, ...app.settings.request() });
     // Whatever was done to the pair meanwhile is newer than this answer.
     if (work.pairs[number] !== pair || app.work !== work) return;
-    const fields = { source: alignments[0].source, target: alignments[0].target, ...suggested(alignments[0]) };
+    const fields = suggested(alignments[0]);
     if (force) work.change(fields, { number });
     else work.suggest(number, fields);
     if (work.current !== number) return;
@@ -188,7 +185,7 @@ async function realign({ force = false } = {}) {
       showState();
     }
   } finally {
-    at("status").closest(".card").classList.remove("busy");
+    rest();
   }
 }
 
@@ -270,12 +267,9 @@ function showState() {
   at("place").parentElement.hidden = at("states").hidden = at("remark").hidden = at("all-again").hidden = !many();
   at("examples").hidden = many() || app.visitor || Boolean(work.store?.project);
   document.body.classList.toggle("fixed", Boolean(work.store?.project));
-  const facts = [
-    pair.source.length && !pair.problem ? `${pair.links.length} links` : "",
-    pair.refused && !pair.edited ? `not aligned: ${pair.refused}` : "",
-    pair.edited ? "edited" : pair.score === null ? "" : `score ${percent(pair.score)}`,
-  ];
-  at("facts").textContent = facts.filter(Boolean).join(" · ");
+  at("facts").textContent = factsOf(pair);
+  at("unread").textContent = unreadOf(pair);
+  at("unread").hidden = !at("unread").textContent;
   at("again").disabled = Boolean(pair.problem);
   for (const button of at("states").children) {
     button.disabled = Boolean(pair.problem);
@@ -299,6 +293,7 @@ function mark(state) {
   if (!app.work.pair.ready) return tell("This pair is not aligned yet.", true);
   const taken = app.work.pair.state === state;
   app.work.change({ state: taken ? "open" : state, edited: true });
+  app.settling.marked();
   if (taken) draw();
   else nextOpen();
 }

@@ -19,6 +19,7 @@ export class Opening {
   constructor(app) {
     this.app = app;
     this.works = new Works(app, this);
+    this.begun = new Promise((resolve) => (this.hasBegun = resolve));
     const actions = {
       works: () => this.works.list(),
       open: () => this.pick((files) => this.openFiles(files)),
@@ -35,6 +36,14 @@ export class Opening {
   }
 
   async begin() {
+    try {
+      await this.load();
+    } finally {
+      this.hasBegun();
+    }
+  }
+
+  async load() {
     this.db = await database().catch(() => null);
     if (!this.db) this.app.tell("This browser cannot store your work. Save it as a file.", true);
     const { available, can_create } = await getProjects();
@@ -219,27 +228,46 @@ export class Opening {
     });
   }
 
+  // A file may be there before the page knows whether the server keeps projects.
   async dropped(files) {
+    await this.begun;
     const content = await readFiles(files, this.app.work.pairs);
-    if (content.pairs.length) await this.usePairs(files, content);
+    if (content.pairs.length) await this.offerPairs(files, content);
     else this.useGold(content);
   }
 
   async openFiles(files) {
+    await this.begun;
     const content = await readFiles(files);
     if (!content.pairs.length) throw new Error("This file holds links, not pairs. Press Load gold… to use it.");
-    await this.usePairs(files, content);
+    await this.offerPairs(files, content);
+  }
+
+  // What looks as if it were read in the wrong way is for the user to decide, before it becomes work.
+  async offerPairs(files, content) {
+    if (!content.remarks?.length) return this.usePairs(files, content);
+    const how = files.length === 1 ? ": the first two columns must be source and target" : "";
+    this.notice(`${content.remarks.join(" ")} If this is wrong, correct the file and open it again${how}.`, {
+      "Open anyway": () => this.usePairs(files, content),
+      Cancel: () => this.notice(null),
+    });
   }
 
   // A file becomes a work of its own, or a project: what was there before is in the list.
   async usePairs(files, content) {
     const name = files[0].name.replace(/\.(\w{1,6})$/, "").replace(/[^\p{L}\p{N} .@+-]+/gu, " ").trim().slice(0, 36) || "Pairs";
     this.notice(null);
+    const { raw } = this.app.settings.parts;
+    const isGiven = (k) => Boolean(content.listed?.[k] || content.links[k]);
+    const isPlain = content.pairs.some((pair, k) => !pair.problem && !isGiven(k));
     if (this.projects) {
-      const made = await makeProject(name, files);
+      const cut = raw.checked && content.unsplit && !content.links.some(Boolean);
+      const made = await makeProject(name, files, cut ? this.app.settings.splitting() : {});
       return this.chooseProject(made.name);
     }
-    const pairs = content.pairs.map((pair, k) => pairOfWords(pair, content.links[k] ?? null, content.scores[k] ?? null));
+    // Text that is split into words already keeps its words, on which gold may count.
+    if (isPlain) raw.checked = content.unsplit;
+    const pairs = content.pairs.map((pair, k) => pairOfWords(pair, content.links[k] ?? null, content.scores[k] ?? null, isGiven(k)));
     await this.create(files[0].name, pairs);
   }
 
@@ -280,6 +308,7 @@ export class Opening {
     this.notice(null);
     const { pairs, store } = this.app.work;
     if (store && pairs.length === 1 && !pairs[0].texts.join("")) return this.app.tell("This is already empty.");
+    this.app.settings.parts.raw.checked = true; // what is typed is text
     await this.create(UNNAMED, [blankPair()]);
     this.app.tell("This is new work. Your earlier work is under “My work…”.");
   }

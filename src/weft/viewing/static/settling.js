@@ -8,6 +8,7 @@ import { marksOf } from "./pair.js";
 import { FILTERS } from "./queue.js";
 
 const ADJUDICATED = "adjudicated"; // the name that the server keeps for what is settled
+const ALL_SETTLED = "Every disagreement is settled.";
 const at = (id) => document.getElementById(id);
 
 export class Settling {
@@ -29,10 +30,16 @@ export class Settling {
   }
 
   saving(confirmed) {
-    const [are, them] = confirmed === 1 ? ["pair is", "it"] : ["pairs are", "them"];
-    const count = `${confirmed} ${are} confirmed. weft train uses ${them} as gold.`;
+    const { pairs } = this.project;
+    const done = `${confirmed} of ${pairs} ${pairs === 1 ? "pair" : "pairs"} ${confirmed === 1 ? "is" : "are"} confirmed`;
+    const them = confirmed === 1 ? "it" : "them";
+    const count = `${done}. weft train and weft score use ${them} as gold.`;
+    const what = { talp: "The file has a line for every pair; the others are blank.", jsonl: "The file has them alone, each with its number." };
     const save = (format) => () =>
-      this.app.attempt(async () => download(`gold.${format}`, await getGold(this.project.name, format)));
+      this.app.attempt(async () => {
+        download(`gold.${format}`, await getGold(this.project.name, format));
+        this.app.tell(`${done}. ${what[format]}`);
+      });
     const buttons = ["talp", "jsonl"].map((format) =>
       el("button", { type: "button", click: save(format), title: "Pairs that were settled, or on which everyone who finished them agrees" }, `Save the project's gold as ${format}`),
     );
@@ -55,26 +62,45 @@ export class Settling {
   async compare(first, second) {
     const found = await getAgreement(this.project.name, first, second);
     this.comparison = { ...found, links: new Map(found.disagreements.map((each) => [each.number, each])) };
+    this.app.queue.disputed = new Set(this.comparison.links.keys());
+    this.showAgreement();
+    this.app.panel.show(this.app.work);
+  }
+
+  showAgreement() {
+    const found = this.comparison;
     const rate = (name, digits) => {
       if (found.rates[name] === null) return "–";
       return `${found.rates[name].toFixed(digits)} [${found.low[name].toFixed(digits)}, ${found.high[name].toFixed(digits)}]`;
     };
-    this.app.queue.disputed = new Set(this.comparison.links.keys());
     const cells = [["AER", rate("aer", 1)], ["F1", rate("f1", 1)], ["kappa", rate("kappa", 3)]];
     const rows = found.disagreements.map((each) => this.disagreement(each, found.settled.includes(each.number)));
     const box = el(
       "section",
       { class: "agreement", "aria-label": "Agreement" },
-      el("h2", {}, `${found.first} and ${found.second}: ${found.sentences} pairs done by both`),
+      el("h2", {}, `${found.first} and ${found.second}: ${found.sentences} ${found.sentences === 1 ? "pair" : "pairs"} done by both`),
       el("dl", {}, ...cells.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
-      found.disagreements.length
-        ? el("button", { type: "button", class: "main", click: () => this.begin(null) }, `Settle ${found.disagreements.length} disagreements`)
-        : el("p", {}, "They agree on every pair."),
+      this.whatIsLeft(found),
       el("ol", { class: "pairlist" }, ...rows),
     );
     this.app.panel.root.querySelector(".agreement")?.remove();
     this.app.panel.others.after(box);
-    this.app.panel.show(this.app.work);
+  }
+
+  whatIsLeft({ disagreements, settled }) {
+    if (!disagreements.length) return el("p", {}, "They agree on every pair.");
+    const left = disagreements.filter((each) => !settled.includes(each.number)).length;
+    if (!left) return el("p", {}, ALL_SETTLED);
+    const text = `Settle ${left} ${left === 1 ? "disagreement" : "disagreements"}`;
+    return el("button", { type: "button", class: "main", click: () => this.begin(null) }, text);
+  }
+
+  // A pair was marked: what is settled now is no longer left.
+  marked() {
+    if (!this.settling) return;
+    const { pairs } = this.app.work;
+    this.comparison.settled = [...pairs.keys()].filter((number) => pairs[number].state === "done");
+    this.showAgreement();
   }
 
   disagreement({ number, rates }, settled) {
@@ -114,7 +140,7 @@ export class Settling {
 
   // What to say when nothing is left.
   get finished() {
-    return this.settling ? "Every disagreement is settled." : "No pair is left to do.";
+    return this.settling ? ALL_SETTLED : "No pair is left to do.";
   }
 
   get settling() {

@@ -70,6 +70,7 @@ export function blankPair(source = "", target = "") {
     target: [],
     links: [],
     score: null,
+    unknown: 0, // words that the model cannot read
     edited: false,
     gold: null,
     ready: false,
@@ -81,13 +82,20 @@ export function blankPair(source = "", target = "") {
   };
 }
 
-// A pair of a file; `links` are those that stand beside it, or null.
-export function pairOfWords({ source, target, problem = "" }, links = null, score = null) {
+// A pair of a file; `links` are those that stand beside it, or null. Without `given` it is text, cut at blanks for now.
+export function pairOfWords({ source, target, problem = "" }, links = null, score = null, given = true) {
   const texts = [source.join(" "), target.join(" ")];
   const known = links !== null;
   const ready = known || Boolean(problem);
-  return { ...blankPair(), texts, source, target, problem, links: links ?? [], score, edited: known, ready, given: true };
+  return { ...blankPair(), texts, source, target, problem, links: links ?? [], score, edited: known, ready, given: given || known };
 }
+
+// Whether the words of a pair may be cut anew: links that somebody made belong to the words of then.
+export const isText = (pair) => !pair.gold && !pair.given;
+
+// The two sides as they are sent: text, or lists of words.
+export const sidesOf = (pair) =>
+  isText(pair) ? { source: pair.texts[0], target: pair.texts[1] } : { source: pair.source, target: pair.target };
 
 // What came from outside with links that point nowhere keeps everything else.
 export function mended(pair) {
@@ -148,5 +156,6 @@ export function asGold(links) {
 // What a model found, as the links of a pair.
 export function suggested(found) {
   const links = found.links.map(([i, j, score]) => [i, j, score, true]);
-  return { links, score: found.score, edited: false, ready: true, refused: "" };
+  const { source, target, score, unknown } = found;
+  return { source, target, links, score, unknown: unknown ?? 0, edited: false, ready: true, refused: "" };
 }

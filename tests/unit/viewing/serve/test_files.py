@@ -43,6 +43,27 @@ def test_links_that_count_from_1_are_shifted_as_everywhere(client):
     assert (refused.status_code, "f0 has 2 lines" in refused.json()["detail"]) == (422, True)
 
 
+def test_what_looks_wrong_is_told_to_the_page_and_not_to_the_server(client, caplog):
+    table = b"Nr\tde\ten\n1\tDer Zug.\tThe train.\n2\tja.\tyes.\n3\tgut.\tgood.\n"
+    answer = read(client, table).json()
+    assert answer["remarks"] == [
+        "f0: the first column looks like ids (1, 2, 3, ...), but is read as the source sentences."
+    ]
+    assert read(client, b"de\ten\nja\tyes\n").json()["remarks"] == [
+        "f0:1: this looks like a line of column names (de, en), but is read as a sentence pair."
+    ]
+    assert caplog.messages == []
+    assert read(client, b"ja\tyes\n").json()["remarks"] == []
+
+
+def test_text_is_told_from_words(client):
+    text = read(client, "Der Zug hat Verspätung.\tThe train is late.\n".encode()).json()
+    assert (text["unsplit"], text["listed"]) == (True, [])
+    listed = read(client, b'{"source": ["a."], "target": ["b."]}\n{"source": "c", "target": "d"}\n').json()
+    assert (listed["unsplit"], listed["listed"]) == (False, [True, False])
+    assert read(client, b"Der Zug .\tThe train .\n").json()["unsplit"] is False
+
+
 @pytest.mark.parametrize("format", ["pharaoh", "talp", "naacl"])
 def test_what_is_written_is_what_the_library_writes(client, format):
     pairs = [{"source": ["a", "b"], "target": ["c"], "links": [[1, 0, None, False], [0, 0, None, True]]}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 from collections.abc import Iterator
 
@@ -47,6 +48,15 @@ def test_a_project_is_made_of_a_file_and_keeps_its_lines(client, project):
     assert [each["pairs"] for each in listed["projects"]] == [2]
     again = client.post("/api/projects", json={"name": "märchen", "files": [file(TEXT)]}).json()
     assert again["name"] == "märchen 2"
+
+
+def test_text_that_is_not_split_is_split_for_a_project(client):
+    new = {"name": "raw", "files": [file("Guten Tag!\tL'homme est venu.\n")], "raw": True, "target_language": "fr"}
+    made = client.post("/api/projects", json=new).json()
+    seen = client.get(f"/api/projects/{made['name']}", params={"annotator": "Ann"}).json()
+    assert seen["sentences"][0]["target"] == ["L'", "homme", "est", "venu", "."]
+    refused = client.post("/api/projects", json={**new, "raw": False})
+    assert (refused.status_code, "need `raw`" in refused.json()["detail"]) == (422, True)
 
 
 def test_what_was_said_is_seen_by_its_author_alone(client, project):
@@ -130,6 +140,11 @@ def test_agreement_settling_and_export(client, project):
     assert gold.text == "\n\n0-1\n"
     say(client, project, 0, [0, 0], [1, 1, None, False], annotator="adjudicated")
     assert client.get(f"{project}/export", params={"format": "talp"}).text == "0-0 1p1\n\n0-1\n"
+    records = client.get(f"{project}/export", params={"format": "jsonl"}).text.splitlines()
+    assert [(each["pair"], each["source"], each["links"]) for each in map(json.loads, records)] == [
+        (1, ["das", "Haus"], [[0, 0]]),
+        (3, ["ja"], [[0, 1]]),
+    ]
     for path, asked in (("agreement", {"first": "Ann", "second": "Bne"}), ("export", {"format": "talp", "who": "Bne"})):
         refused = client.get(f"{project}/{path}", params=asked)
         assert (refused.status_code, refused.json()["detail"]) == (422, "nobody called 'Bne' annotated this project.")

@@ -85,6 +85,13 @@ def test_many_pairs_words_and_raw_text(client):
     assert raw["target_offsets"] == [[0, 2], [2, 4], [5, 9], [9, 10]]
 
 
+def test_words_that_the_model_cannot_read_are_counted(client):
+    [found] = align(client, source="ᎣᏏᏲ ᎦᏙ", target="Hello what").json()["alignments"]
+    assert found["unknown"] == 2
+    [found] = align(client, **PAIR).json()["alignments"]
+    assert "unknown" not in found
+
+
 @pytest.mark.parametrize(
     ("request_", "status", "sentence"),
     [
