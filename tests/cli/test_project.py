@@ -254,6 +254,30 @@ def test_bad_usage_of_documents(weft, files, arguments, message):
     assert message in done.stderr
 
 
+PAGE = (
+    "<p>Eins zwei.</p><p>Der Hund bellt laut.</p><p>Die Katze schläft auf dem Sofa.</p><p>Es regnet.</p>"
+    '<img alt="Ein Bild" src="a.png">'
+)
+
+
+def test_a_missing_line_is_not_made_up_for_by_one_that_may_be_left_out(weft, tmp_path):
+    (tmp_path / "m.html").write_text(PAGE)
+    (tmp_path / "m.txt").write_text("One two.\nThe cat sleeps on the sofa.\nIt is raining.\nA picture\n")
+    done = weft("project", "m.html", "m.txt", "-o", "m.en.html", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the document has 5 segments, but the translation has 4." in done.stderr
+    assert "'Der Hund bellt laut.'" in done.stderr
+    assert not (tmp_path / "m.en.html").exists()
+
+
+def test_what_may_be_left_out_may_be_left_out(weft, tmp_path):
+    (tmp_path / "m.html").write_text(PAGE)
+    (tmp_path / "m.txt").write_text("One two.\nThe dog barks loudly.\nThe cat sleeps on the sofa.\nIt is raining.\n")
+    done = weft("project", "m.html", "m.txt", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert '<p>It is raining.</p><img alt="Ein Bild" src="a.png">' in done.stdout
+
+
 def test_the_example_documents(weft, tmp_path):
     folder = Path(__file__).parents[2] / "examples" / "documents"
     for name, other in (
