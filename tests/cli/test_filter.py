@@ -160,9 +160,25 @@ def test_the_line_that_names_columns_stays_first(weft, tmp_path):
     assert (done.stdout, done.stderr) == ("\ufeffid;de;en\r\n1;a b;x y\r\n", "weft: kept 1 of 2 lines.\n")
     assert (tmp_path / "report").read_text() == "0.000000\theader\n1.000000\tkept\n0.500000\tdropped\n"
     done = weft("filter", "t.csv", "--links", "links", *NAMED, "--keep", 0.5, "--scores", cwd=tmp_path)
-    assert done.stdout == "\ufeffscore\tid;de;en\r\n1.000000\t1;a b;x y\r\n"
+    assert done.stdout == "\ufeffscore;id;de;en\r\n1.000000;1;a b;x y\r\n"
     table = "de\ten\na b\tx y\nc d\tz w\n"
     assert weft("filter", "--links", "links", *NAMED, "--keep", 1, stdin=table, cwd=tmp_path).stdout == table
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "expected"),
+    [
+        ("t.csv", "de,en\na,x\n", "score,de,en\n1.000000,a,x\n"),
+        ("t.csv", "sep=|\nde|en\na|x\n", "sep=|\nscore|de|en\n1.000000|a|x\n"),
+        ("t.csv", 'id;de;en\n"1;2";a;x\n', 'score;id;de;en\n1.000000;"1;2";a;x\n'),
+        ("t.csv", "de\ten\na\tx\n", "score\tde\ten\n1.000000\ta\tx\n"),
+        ("t.txt", "de\ten\na\tx\n", "score\tde\ten\n1.000000\ta\tx\n"),
+    ],
+)
+def test_scores_are_a_column_of_the_table(weft, tmp_path, name, table, expected):
+    (tmp_path / "links").write_text("\n" * (table.count("\n") - 1) + "0-0\n")
+    (tmp_path / name).write_text(table)
+    assert keep_all(weft, tmp_path, name, *NAMED, "--scores").decode() == expected
 
 
 def test_records_have_no_line_that_names_columns(weft, tmp_path):

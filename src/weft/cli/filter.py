@@ -24,6 +24,7 @@ from weft.cli.output import on_screen, open_output, say
 from weft.cli.progress import counted
 from weft.errors import SettingError, number_of
 from weft.text.cells import RowWriter, csv_row, row_writer
+from weft.text.fields import told_separator
 from weft.text.lines import FilePath, display_name, read_together, read_whole_lines
 from weft.text.pairs import NOTHING
 from weft.text.unit_files import kind_by_content, kind_by_name, without_units
@@ -68,7 +69,7 @@ def filter_pairs(
         ),
     ] = None,
     scores: Annotated[
-        bool, typer.Option("--scores", help="Write the score and a tab before each kept line.", rich_help_panel=OUTPUT)
+        bool, typer.Option("--scores", help="Write the score before each kept line, as a first column.", rich_help_panel=OUTPUT)
     ] = False,
     report: Annotated[
         str | None,
@@ -93,7 +94,7 @@ def filter_pairs(
 
     Example: weft filter pairs.txt --links pairs.links --keep 0.9 > clean.txt
     """
-    from weft.applications.filtering import BAD, keep_above, keep_share, pair_score
+    from weft.applications.filtering import BAD, column_separator, keep_above, keep_share, pair_score
 
     _check(keep, min_score, target, target_output, [output, target_output, report])
     bad_lines = BadLines("This pair is dropped.", strict=strict)
@@ -123,7 +124,9 @@ def filter_pairs(
                 writers[0](piece)
         else:
             lines = _lines(given.sentences, given.others)
-            _write(lines, map(tally.add, verdicts), writers, headings=headings, scores=scores)
+            single = given.others is None
+            after = column_separator(given.sentences, text.input_format) if single and scores else "\t" * scores
+            _write(lines, map(tally.add, verdicts), writers, headings=headings, after_score=after)
     bad_lines.summarise()
     say(f"kept {tally.kept:,} of {number_of(tally.total, 'pair' if document else 'line')}.")
 
@@ -207,11 +210,12 @@ def _write(
     writers: list[Callable[[bytes], object]],
     *,
     headings: Set[int],
-    scores: bool,
+    after_score: str,
 ) -> None:
     """Write what is kept, and the line that names columns.
 
-    Two input files become two outputs, or `source ||| target` where there is one output.
+    Two input files become two outputs, or `source ||| target` where there is one output. Scores are written if there is
+    something to write after them.
     """
     marks = [b""] * len(writers)
     for number, (sides, (score, keep)) in enumerate(zip(lines, verdicts, strict=True), start=1):
@@ -224,7 +228,9 @@ def _write(
         if keep or is_heading:
             columns = sides if len(writers) == len(sides) else (_as_bars(sides),)
             shown = "score" if is_heading else f"{score:.6f}"
-            prefix = f"{shown}\t".encode() if scores else b""
+            # The line that tells Excel what separates the cells has no cells.
+            is_row = after_score and not (is_heading and told_separator(columns[0].decode(errors="replace").strip()))
+            prefix = f"{shown}{after_score}".encode() if is_row else b""
             for write, mark, column in zip(writers, marks, (prefix + columns[0], *columns[1:]), strict=True):
                 write(mark + column)
             marks = [b""] * len(writers)

@@ -225,12 +225,10 @@ class TableParser:
         """The sentences of one row; a ValueError says what is wrong."""
         if not text.strip(" \t"):
             return TextPair(("", ""))
-        if self._csv and self._at_first_row and (told := _SEPARATOR.fullmatch(text)):
-            self._separator = told[1]
+        if self._csv and self._at_first_row and (told := told_separator(text)):
+            self._separator = told
             return HEADING
-        if not self._separator:
-            between = _QUOTED.sub("", text)
-            self._separator = ";" if between.count(";") > between.count(",") else ","
+        self._separator = self._separator or csv_separator(text)
         if not self._csv and "\t" not in text:
             raise ValueError("expected a tab between source and target, found none.")
         cells = self._cells(text)
@@ -273,6 +271,18 @@ class TableParser:
                 f"{', '.join(names)}."
             )
         return tuple(wanted.get(name, name if name not in _SIDES else f"{name}_column") or "-" for name in names)
+
+
+def told_separator(text: str) -> str | None:
+    """What separates the cells of a CSV file, if this is a line that only says so."""
+    told = _SEPARATOR.fullmatch(text)
+    return told[1] if told else None
+
+
+def csv_separator(text: str) -> str:
+    """What separates the cells of a CSV file with this first row."""
+    between = _QUOTED.sub("", text)
+    return told_separator(text) or (";" if between.count(";") > between.count(",") else ",")
 
 
 def _are_names(cells: Sequence[str], columns: Sequence[str]) -> bool:

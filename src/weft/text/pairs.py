@@ -261,7 +261,7 @@ class PairParser:
         """Parse one line; every way it can fail is a ValueError."""
         # One odd line with a tab at the start must not spoil a file of bars.
         if self._guessing and (self._parse is None or (self._format is PairFormat.TSV and "\t" not in text)):
-            self._format = _recognised(text) or (self._otherwise if text.strip() else None) or self._format
+            self._format = recognised(text) or (self._otherwise if text.strip() else None) or self._format
             self._parse = self._parsers.get(self._format)
         return self._parse(text) if self._parse else _no_format(text)
 
@@ -315,7 +315,8 @@ def _check(sides: Sides | None) -> None:
         raise EmptySideError(f"the {'source' if empty[0] else 'target'} side is empty.")
 
 
-def _recognised(text: str) -> PairFormat | None:
+def recognised(text: str) -> PairFormat | None:
+    """The format of a line, if the line itself tells it."""
     if text.startswith("{") and text.rstrip().endswith("}") and is_json_object(text):
         return PairFormat.JSONL
     if _BARS.search(text):
