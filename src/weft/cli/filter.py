@@ -5,6 +5,7 @@ from __future__ import annotations
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import ExitStack
+from itertools import repeat
 from typing import Annotated
 
 import typer
@@ -23,10 +24,10 @@ from weft.cli.options import OUTPUT, OutputOption, StrictOption
 from weft.cli.output import on_screen, open_output, say
 from weft.cli.progress import counted
 from weft.errors import SettingError, number_of
-from weft.text.cells import RowWriter, csv_row, row_writer
-from weft.text.fields import told_separator
+from weft.text.cells import RowWriter, csv_row, protected, row_writer
+from weft.text.fields import TextPair, told_separator
 from weft.text.lines import FilePath, display_name, read_together, read_whole_lines
-from weft.text.pairs import NOTHING
+from weft.text.pairs import NOTHING, PairReader, read_text_pairs
 from weft.text.unit_files import kind_by_content, kind_by_name, without_units
 
 _KEEP = "What to keep (choose one)"
@@ -75,7 +76,7 @@ def filter_pairs(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Write the score of every input line, and whether it was kept, to this file.",
+            help="Write the score of every input line, whether it was kept, its id and both sentences to this file.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -118,7 +119,8 @@ def filter_pairs(
         names = [path for path in (output, target_output) if path is not None]
         writers = [stack.enter_context(open_output(path)) for path in names]
         note = stack.enter_context(open_output(report)) if report is not None else None
-        tally = _Tally(headings, note, row_writer(report or "-"))
+        rows = _rows(text.reader(), given) if report is not None else repeat(TextPair(None))
+        tally = _Tally(headings, note, row_writer(report or "-"), rows)
         if document is not None:
             for piece in without_units(given.sentences, (keep for _, keep in map(tally.add, verdicts))):
                 writers[0](piece)
@@ -181,15 +183,35 @@ def _as_bars(sides: tuple[bytes, ...]) -> bytes:
     return b" ||| ".join(side.removesuffix(b"\n").removesuffix(b"\r") for side in sides) + b"\n"
 
 
-class _Tally:
-    """Counts the pairs and those that are kept, and reports each."""
+def _rows(reader: PairReader, given: LinkedInput) -> Iterator[TextPair]:
+    """What each row says, for people who look at what was dropped; what is wrong with a row was said before."""
+    return read_text_pairs(
+        given.sentences,
+        given.others,
+        format=reader.format,
+        fields=reader.fields,
+        on_error=lambda error: None,
+        doubts=False,
+    )
 
-    def __init__(self, headings: Set[int], note: Callable[[bytes], object] | None, row: RowWriter) -> None:
+
+def _shown(row: TextPair) -> tuple[str, str, str]:
+    """The id of a row, if it has one, and its sentences."""
+    source, target = (side if isinstance(side, str) else " ".join(side) for side in row.sides or ("", ""))
+    return str(row.extra.get("id", "")), source, target
+
+
+class _Tally:
+    """Counts the pairs and those that are kept, and reports each with what its row says."""
+
+    def __init__(
+        self, headings: Set[int], note: Callable[[bytes], object] | None, row: RowWriter, rows: Iterator[TextPair]
+    ) -> None:
         self.kept = self.total = 0
         self._number = 0
-        self._headings, self._note, self._row = headings, note, row
+        self._headings, self._note, self._row, self._rows = headings, note, protected(row), rows
         if note is not None and row is csv_row:  # a table with tabs has no names of columns
-            note(row(("score", "verdict")).encode())
+            note(row(("score", "verdict", "id", "source", "target")).encode())
 
     def add(self, rated: tuple[float, bool]) -> tuple[float, bool]:
         """Take note of the score of the next row and of whether it is kept."""
@@ -200,7 +222,8 @@ class _Tally:
         self.kept += keep
         if self._note is not None:
             verdict = "header" if is_heading else "kept" if keep else "dropped" if score >= 0 else "bad"
-            self._note(self._row((f"{max(score, 0.0):.6f}", verdict)).encode())
+            cells = (f"{max(score, 0.0):.6f}", verdict, *_shown(next(self._rows)))
+            self._note(self._row(cells).encode("utf-8", "backslashreplace"))
         return rated
 
 
