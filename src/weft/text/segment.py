@@ -61,10 +61,15 @@ _APOSTROPHE = r"['\u2018\u2019\uff07]"
 _HYPHEN = r"[-\u2010\u2011\uff0d]"
 # Gold alignments write "it 's" far more often than "it's", but "don't" as often as "do n't".
 _CLITIC = rf"{_APOSTROPHE}(?i:s|m|d|re|ve|ll)(?![^\W_])"
-_ELIDED = rf"(?!(?i:aujourd){_APOSTROPHE})RUN(?:{_HYPHEN}RUN)*(?<!\d){_APOSTROPHE}(?={_LETTER})"
-# In unknown languages only before a vowel and only words known to elide: "l'homme", but "п'ять", "o'zbek", "c'mon".
+# "Penmarc'h" is one word, as c'h is a letter of Breton; but Italian writes "c'ho".
+_C_H_IN_WORD = rf"(?<=[^\W_][cC]){_APOSTROPHE}[hH]"
+_ELIDED = (
+    rf"(?!(?i:aujourd){_APOSTROPHE})RUN(?:{_HYPHEN}RUN)*(?<!\d)(?!{_C_H_IN_WORD}){_APOSTROPHE}(?={_LETTER})"
+)
+# In unknown languages only before a vowel and only words known to elide: "l'homme", but "п'ять", "o'zbek", "c'mon",
+# and Breton "c'hazh": no French word elides to c' before h.
 _ELIDED_SURELY = (
-    rf"(?i:[cdjlmnst]|[a-z]{{0,5}}qu|un|(?:a|co|da|de|ne|que|su)ll){_APOSTROPHE}"
+    rf"(?i:c(?!{_APOSTROPHE}h)|[djlmnst]|[a-z]{{0,5}}qu|un|(?:a|co|da|de|ne|que|su)ll){_APOSTROPHE}"
     r"(?=(?i:[aeiouyhàáâæèéêëìíîïòóôœùúûü]))"
 )
 # Lengths are bounded here and in the rule so that no text makes the search quadratic. Only single characters are
