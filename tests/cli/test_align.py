@@ -260,6 +260,22 @@ def test_a_missing_extra_is_named(blocked, options, extra):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("weft-maxi", "there is no built-in model or folder weft-maxi; did you mean weft-mini? A model from"),
+        ("bert-base-cased", "there is no built-in model or folder bert-base-cased. A model from"),
+        ("some/model", "The model some/model needs"),
+    ],
+)
+def test_a_name_is_doubted_before_torch_is_asked_for(name, said):
+    code = "import sys; sys.modules['torch'] = None; sys.argv[0] = 'weft'; from weft.cli.main import main; main()"
+    command = [sys.executable, "-c", code, "align", "--model", name]
+    done = subprocess.run(command, input=GOOD, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert said in done.stderr
+
+
 def test_a_gpu_needs_torch_also_for_a_model_that_does_not():
     code = "import sys; sys.modules['torch'] = None; sys.argv[0] = 'weft'; from weft.cli.main import main; main()"
     command = [sys.executable, "-c", code, "align", "--device", "cuda"]
