@@ -300,9 +300,16 @@ def _not_one_column(name: str, names: Sequence[str], wanted: Sequence[str | None
     """What to say of a name that no column has, or several have."""
     count, found = names.count(name), f"its first line has {', '.join(names)}."
     if not count:
+        given = [other for other in names if other]
+        if len(given) < max(len(wanted), len(names) / 2):  # a title above the table
+            return (
+                f"no column of the table is called {name}; its first line has only {', '.join(given)}. Delete the "
+                "lines above the one with the names of the columns. Or delete that one too, and name all columns in "
+                "their order with `columns`."
+            )
         return (
-            f"no column of the table is called {name}; {found}{_nearest(name, names)} Use `source_field` and "
-            "`target_field` to choose columns by name."
+            f"no column of the table is called {name}; its first line has {', '.join(given)}.{_nearest(name, given)} "
+            "`source_field` and `target_field` must be names in that line."
         )
     example = "id,source,target"
     if count == len(wanted) and {name} == set(wanted):  # those two are meant
