@@ -103,6 +103,14 @@ def test_long_sentences_are_announced(weft, tiny_bert):
     assert "weft: 1 sentence was too long for the encoder and was read in pieces." in done.stderr
 
 
+@pytest.mark.parametrize("end", ["", "."])
+def test_the_pieces_of_long_sentences_are_not_counted(weft, tiny_bert, end):
+    pair = " ||| ".join([f"{' '.join(['Haus'] * 40)} {end} " * 40] * 2) + "\n"
+    for options in ((), ("--model", tiny_bert, "--layer", 2)):
+        done = weft("align", *options, stdin=pair + "ja ||| yes\n")
+        assert "weft: 2 sentences were too long for the encoder and were read in pieces." in done.stderr
+
+
 def test_two_files_tsv_and_json_give_the_same(weft, tmp_path):
     (tmp_path / "s").write_text("das ist gut\nja\n")
     (tmp_path / "t").write_text("that is good\nyes\n")

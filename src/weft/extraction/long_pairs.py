@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -155,7 +155,8 @@ def shortened(lines: TokenizedPairs, encode_stretches: Callable[[Subwords], Enco
             spans.append((*subwords.starts[source : source + 2], *subwords.starts[target : target + 2]))
     edges = np.array(spans, dtype=np.int64).reshape(-1, 2)
     parts = subwords.parts(edges[:, 0], edges[:, 1], np.array(first_words, dtype=np.int64).reshape(-1))
-    return ShortPairs(parts, np.arange(len(edges)).reshape(-1, 2), tuple(long))
+    cut = np.repeat([pair is not None for pair in long], [2 if pair is None else 2 * len(pair.pieces) for pair in long])
+    return ShortPairs(replace(parts, pieces=cut), np.arange(len(edges)).reshape(-1, 2), tuple(long))
 
 
 def alternatives(
