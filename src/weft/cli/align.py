@@ -238,7 +238,13 @@ def _align_documents(input: str, target: str | None, output: str, **options: Any
     if options["scores"] is Scores.NONE:
         options["scores"] = Scores.CALIBRATED  # JSON always holds scores
     texts = [_text_of(path, unwrap=not options["sentence_per_line"]) for path in (input, target)]
-    parts = write_aligned_documents(*texts, output=write_stdout if output == "-" else output, **options)
+    with counting("possible pairs of sentences", quiet=on_screen(output)) as count:
+
+        def show(done: int, total: int) -> None:
+            count.expect(total, done)
+
+        to = write_stdout if output == "-" else output
+        parts = write_aligned_documents(*texts, output=to, on_progress=show, **options)
     if output == "-":
         write_stdout(b"", flush=True)
     paired = sum(bool(part.source.words and part.target.words) for part in parts)

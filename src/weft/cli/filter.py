@@ -70,7 +70,7 @@ def filter_pairs(
         ),
     ] = None,
     scores: Annotated[
-        bool, typer.Option("--scores", help="Write the score before each kept line, as a first column.", rich_help_panel=OUTPUT)
+        bool, typer.Option("--scores", help="Write the score before each kept line.", rich_help_panel=OUTPUT)
     ] = False,
     report: Annotated[
         str | None,

@@ -42,7 +42,7 @@ class Subwords:
     """Sentences cut into subwords, one after the other and without special tokens.
 
     `ids` and `words` have the shape (subwords,): each one's id, and the index of its word in its sentence. Sentence k
-    owns what lies from `starts[k]` to `starts[k + 1]`. `pieces` (sentences,) is there if some are pieces of longer ones.
+    owns what lies from `starts[k]` to `starts[k + 1]`. `pieces` (sentences,) is there if some are parts of longer ones.
     """
 
     ids: IntArray

@@ -63,9 +63,7 @@ _HYPHEN = r"[-\u2010\u2011\uff0d]"
 _CLITIC = rf"{_APOSTROPHE}(?i:s|m|d|re|ve|ll)(?![^\W_])"
 # "Penmarc'h" is one word, as c'h is a letter of Breton; but Italian writes "c'ho".
 _C_H_IN_WORD = rf"(?<=[^\W_][cC]){_APOSTROPHE}[hH]"
-_ELIDED = (
-    rf"(?!(?i:aujourd){_APOSTROPHE})RUN(?:{_HYPHEN}RUN)*(?<!\d)(?!{_C_H_IN_WORD}){_APOSTROPHE}(?={_LETTER})"
-)
+_ELIDED = rf"(?!(?i:aujourd){_APOSTROPHE})RUN(?:{_HYPHEN}RUN)*(?<!\d)(?!{_C_H_IN_WORD}){_APOSTROPHE}(?={_LETTER})"
 # In unknown languages only before a vowel and only words known to elide: "l'homme", but "п'ять", "o'zbek", "c'mon",
 # and Breton "c'hazh": no French word elides to c' before h.
 _ELIDED_SURELY = (
