@@ -111,6 +111,14 @@ def test_the_pieces_of_long_sentences_are_not_counted(weft, tiny_bert, end):
         assert "weft: 2 sentences were too long for the encoder and were read in pieces." in done.stderr
 
 
+@pytest.mark.parametrize(("name", "begins"), [("o.jsonl", '{"source"'), ("o.naacl", "1 1 1"), ("o.txt", "0-0")])
+def test_the_name_of_the_output_says_its_format(weft, tmp_path, name, begins):
+    weft("align", "-o", name, stdin="ja ||| yes\n", cwd=tmp_path)
+    assert (tmp_path / name).read_text().startswith(begins)
+    weft("align", "-o", name, "--output-format", "words", stdin="ja ||| yes\n", cwd=tmp_path)
+    assert (tmp_path / name).read_text() == "ja<sep>yes\n"
+
+
 def test_two_files_tsv_and_json_give_the_same(weft, tmp_path):
     (tmp_path / "s").write_text("das ist gut\nja\n")
     (tmp_path / "t").write_text("that is good\nyes\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +12,7 @@ from weft.cli.badlines import BadLines
 from weft.cli.groups import AligningOptions, TextOptions, expanded
 from weft.cli.linked import InputArgument, LinksBaseOption, LinksOption, TargetArgument, linked_input
 from weft.cli.options import OUTPUT, OutputOption, StrictOption
-from weft.cli.output import write_lines
+from weft.cli.output import ending, write_lines
 from weft.cli.progress import counted
 from weft.errors import FormatError, SettingError
 from weft.text.cells import protected, row_writer
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 _ENTRIES = "Entries"
 _COLUMNS = ("source", "target", "count", "target_given_source", "source_given_target")
-_TSV_NAME = re.compile(r"\.tsv(\.(gz|xz|zst))?$", re.IGNORECASE)
 
 
 class PhrasesFormat(StrEnum):
@@ -97,7 +95,7 @@ def phrases(
 
 def _format_of(output: str) -> PhrasesFormat:
     """The format that the name of the output says."""
-    return PhrasesFormat.TSV if is_csv(output) or _TSV_NAME.search(output) else PhrasesFormat.MOSES
+    return PhrasesFormat.TSV if ending(output) in ("tsv", "csv") else PhrasesFormat.MOSES
 
 
 def _table(entries: Iterable[PhrasePair], output: str) -> Iterator[str]:
