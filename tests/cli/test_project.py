@@ -64,7 +64,9 @@ def test_a_report_named_csv_is_csv(weft, files):
     (files / "target").write_text("Rome\n")
     (files / "links").write_text("\n")
     weft("project", "labels", "target", "--links", "links", "--report", "lost.csv", cwd=files)
-    assert (files / "lost.csv").read_text() == '1,"LOC,X",0,1,Roma,its words have no links\n'
+    assert (files / "lost.csv").read_text() == (
+        'sentence,label,start,end,words,reason\n1,"LOC,X",0,1,Roma,its words have no links\n'
+    )
 
 
 @pytest.mark.parametrize("other", ["Angela schläft\nRom\n", "-DOCSTART-\nAngela schläft\n-DOCSTART-\nRom\n"])
@@ -252,6 +254,12 @@ def test_bad_usage_of_documents(weft, files, arguments, message):
     done = weft("project", *arguments, cwd=files)
     assert done.returncode == 2
     assert message in done.stderr
+
+
+def test_a_report_named_csv_has_names_even_if_nothing_was_lost(weft, files):
+    done = weft("project", "labels", "target", "--links", "links", "--report", "r.csv", cwd=files)
+    assert done.returncode == 0, done.stderr
+    assert (files / "r.csv").read_text() == "sentence,label,start,end,words,reason\n"
 
 
 PAGE = (

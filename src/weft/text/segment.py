@@ -82,6 +82,9 @@ _EMAIL = r"(?i:[a-z0-9._%+-]{1,64}+@[a-z0-9-]++(?:\.[a-z0-9-]++)+)"
 _NAMES = {"chinese": "zh", "japanese": "ja", "korean": "ko", "thai": "th", "english": "en", "french": "fr"}
 _LONGEST_CODE = 3
 
+# Names of languages without rules of their own; whoever types one is told the code.
+_CODES = {"dutch": "nl", "german": "de", "italian": "it", "polish": "pl", "portuguese": "pt", "russian": "ru"}
+_CODES |= {"spanish": "es", "swedish": "sv", "turkish": "tr", "ukrainian": "uk", "vietnamese": "vi"}
 # Codes of countries that no language has, and the languages that people mean by them.
 _COUNTRIES = {"cn": "zh", "cz": "cs", "dk": "da", "gr": "el", "jp": "ja", "ua": "uk", "vn": "vi"}
 
@@ -127,11 +130,13 @@ def segmenter_for(language: str | None) -> Segmenter:
 
     Raises:
         MissingExtraError: The language needs a library that is not installed.
-        SettingError: The code is that of a country.
+        SettingError: The code is that of a country, or the name of a language that weft knows by its code alone.
     """
     primary = primary_code(language)
     if primary in _COUNTRIES:
         raise SettingError(f"{language} is the code of a country; the language is {_COUNTRIES[primary]}.")
+    if primary in _CODES:
+        raise SettingError(f"{language} is the name of a language; use its code, {_CODES[primary]}.")
     if not primary or len(primary) > _LONGEST_CODE:  # a word that is not the code of any language
         return _segment_by_script
     if primary in _DICTIONARIES:

@@ -191,6 +191,12 @@ class TestRule:
         assert segmenter("l'eau").words == ("l'", "eau")
 
 
+@pytest.mark.parametrize(("name", "code"), [("german", "de"), ("Italian", "it"), ("Vietnamese", "vi")])
+def test_a_name_is_answered_with_its_code(name, code):
+    with pytest.raises(SettingError, match=f"{name} is the name of a language; use its code, {code}\\."):
+        segmenter_for(name)
+
+
 class TestUnknownLanguage:
     @pytest.mark.parametrize(
         ("text", "expected"),
