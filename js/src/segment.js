@@ -19,9 +19,12 @@ const HYPHEN = "[\\-\\u2010\\u2011\\uff0d]";
 const RUN = `(?:${LETTER})+(?:${ATTACHED}(?:${LETTER})*)*`;
 const CLITIC = `${APOSTROPHE}(?:[sS]|[mM]|[dD]|[rR][eE]|[vV][eE]|[lL][lL])(?!${ANY_LETTER})`;
 const NEVER = "(?!)";
-const ELIDED = `(?![aA][uU][jJ][oO][uU][rR][dD]${APOSTROPHE})${RUN}(?:${HYPHEN}${RUN})*(?<!\\p{Nd})${APOSTROPHE}(?=${LETTER})`;
+const C_H_IN_WORD = `(?<=${ANY_LETTER}[cC])${APOSTROPHE}[hH]`;
+const ELIDED =
+  `(?![aA][uU][jJ][oO][uU][rR][dD]${APOSTROPHE})${RUN}(?:${HYPHEN}${RUN})*(?<!\\p{Nd})(?!${C_H_IN_WORD})` +
+  `${APOSTROPHE}(?=${LETTER})`;
 const ELIDED_SURELY =
-  `(?:[cdjlmnstCDJLMNST]|[a-zA-Z]{0,5}[qQ][uU]|[uU][nN]|(?:[aA]|[cC][oO]|[dD][aA]|[dD][eE]|[nN][eE]|[qQ][uU][eE]|[sS][uU])[lL][lL])` +
+  `(?:[cC](?!${APOSTROPHE}[hH])|[djlmnstDJLMNST]|[a-zA-Z]{0,5}[qQ][uU]|[uU][nN]|(?:[aA]|[cC][oO]|[dD][aA]|[dD][eE]|[nN][eE]|[qQ][uU][eE]|[sS][uU])[lL][lL])` +
   `${APOSTROPHE}(?=[aeiouyhàáâæèéêëìíîïòóôœùúûüAEIOUYHÀÁÂÆÈÉÊËÌÍÎÏÒÓÔŒÙÚÛÜ])`;
 const URL_ =
   `(?:[a-zA-Z]{2,10}:\\/\\/|[wW]{3}\\.)[^\\s<>"\\u201c\\u201d«»\\u3000-\\u303f\\uff00-\\uffef${UNSPACED}]+` +

@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from weft.arrays import BoolArray, IntArray, to_device
+from weft.encoding.batches import cut_by_weight
 from weft.encoding.encoder import Encoder, encode_pairs
 from weft.encoding.pending import Pending, in_order
-from weft.encoding.subwords import TokenizedPairs, unknown_words
+from weft.encoding.subwords import TokenizedPairs
 from weft.errors import SettingError, chosen
 from weft.extraction.extractor import begin_links
-from weft.extraction.long_pairs import LongPair, alternatives, shortened
+from weft.extraction.long_pairs import LongPair, alternatives, pairs_of, shortened
 from weft.extraction.methods import Cost
 from weft.extraction.pair_score import doubted, with_pair_score
 from weft.extraction.scores import Scores
@@ -37,8 +38,8 @@ Item = TypeVar("Item")
 
 # Text without blanks is one word to us but many subwords to the encoder, so characters count too.
 _CHARACTERS_A_WORD = 4
-# All unknown words look the same to an encoder; with more than this share of them on
-# either side, what it finds is guesswork. Each side for itself: the longer one would hide that the other is unread.
+# All unknown words look the same to an encoder; with more than this share of them on either side, what it finds is
+# guesswork. Each side for itself: the longer one would hide that the other is unread.
 _MOST_UNKNOWN = 1 / 3
 
 
@@ -219,7 +220,12 @@ class Aligner:
         return alignments
 
     def align_texts(
-        self, source: Sequence[Words], target: Sequence[Words], *, scores: Scores | str = Scores.CALIBRATED
+        self,
+        source: Sequence[Words],
+        target: Sequence[Words],
+        *,
+        scores: Scores | str = Scores.CALIBRATED,
+        on_progress: Callable[[int, int], object] = lambda done, total: None,
     ) -> list[tuple[range, range, Alignment]]:
         """Align two texts whose sentences are not paired yet.
 
@@ -227,6 +233,7 @@ class Aligner:
             source: the sentences of a text, each a tuple of words. No sentence may be empty.
             target: the sentences of its translation; their number may differ.
             scores: which scores the links have: `calibrated`, `raw` or `none`.
+            on_progress: called with how many possible pairs of sentences are aligned, and how many there are in all.
 
         Returns:
             Both texts from beginning to end. Each item contains the numbers of the source sentences and of the target
@@ -236,7 +243,8 @@ class Aligner:
         kind = chosen("scores", Scores, scores)
         # Scores say which sentences belong together, whether anybody wants to see them or not.
         read = [list(map(without_blanks, text)) for text in to_texts(source, target)]
-        texts, found = self.sentence_pairs(*read, scores=Scores.CALIBRATED if kind is Scores.NONE else kind)
+        kept = Scores.CALIBRATED if kind is Scores.NONE else kind
+        texts, found = self.sentence_pairs(*read, scores=kept, on_progress=on_progress)
         nothing = Alignment(score=0.0)
         aligned = [
             (range(*pair[:2]), range(*pair[2:4]), nothing if links is None else links)
@@ -252,7 +260,12 @@ class Aligner:
         return aligned
 
     def sentence_pairs(
-        self, source: Sequence[Words], target: Sequence[Words], *, scores: Scores
+        self,
+        source: Sequence[Words],
+        target: Sequence[Words],
+        *,
+        scores: Scores,
+        on_progress: Callable[[int, int], object] = lambda done, total: None,
     ) -> tuple[LongPair, list[Alignment]]:
         """The sentences of two texts that may belong together, and the links of each such pair."""
         tokenizer = self.encoder.tokenize.tokenizer
@@ -264,11 +277,8 @@ class Aligner:
         texts = alternatives(subwords, (starts[0], starts[1]), self.encoder.encode_stretches, may_differ=True)
         found: list[Alignment] = []
         for pieces in cut_by_weight(texts.pieces, self.encoder.pace.chunk_words, lambda piece: piece.n_words):
-            edges = np.array([piece.span for piece in pieces], dtype=np.int64).reshape(-1, 2)
-            parts, pairs = subwords.parts(edges[:, 0], edges[:, 1]), np.arange(len(edges)).reshape(-1, 2)
-            unknown = unknown_words(parts, tokenizer.unknown)[pairs]
-            lines = TokenizedPairs(parts, pairs, np.ones(len(pairs), dtype=np.bool_), unknown)
-            found.extend(self.begin(lines, scores=scores)())
+            found.extend(self.begin(pairs_of(pieces, subwords, tokenizer.unknown), scores=scores)())
+            on_progress(len(found), len(texts.pieces))
         return texts, found
 
     def similarity(self, source: Sentence, target: Sentence, *, kind: str = "cosine") -> npt.NDArray[np.float32]:
@@ -324,20 +334,6 @@ def cut_into_chunks(
         return 1 + _weight(source) + _weight(target)
 
     return cut_by_weight(items, chunk_words, weight_of)
-
-
-def cut_by_weight(items: Iterable[Item], most: int, weight_of: Callable[[Item], int]) -> Iterator[list[Item]]:
-    """Cut items into chunks that end with the item at which their weights reach `most`."""
-    chunk: list[Item] = []
-    weight = 0
-    for item in items:
-        chunk.append(item)
-        weight += weight_of(item)
-        if weight >= most:
-            yield chunk
-            chunk, weight = [], 0
-    if chunk:
-        yield chunk
 
 
 def _weight(sentence: Words) -> int:

@@ -103,6 +103,22 @@ def test_long_sentences_are_announced(weft, tiny_bert):
     assert "weft: 1 sentence was too long for the encoder and was read in pieces." in done.stderr
 
 
+@pytest.mark.parametrize("end", ["", "."])
+def test_the_pieces_of_long_sentences_are_not_counted(weft, tiny_bert, end):
+    pair = " ||| ".join([f"{' '.join(['Haus'] * 40)} {end} " * 40] * 2) + "\n"
+    for options in ((), ("--model", tiny_bert, "--layer", 2)):
+        done = weft("align", *options, stdin=pair + "ja ||| yes\n")
+        assert "weft: 2 sentences were too long for the encoder and were read in pieces." in done.stderr
+
+
+@pytest.mark.parametrize(("name", "begins"), [("o.jsonl", '{"source"'), ("o.naacl", "1 1 1"), ("o.txt", "0-0")])
+def test_the_name_of_the_output_says_its_format(weft, tmp_path, name, begins):
+    weft("align", "-o", name, stdin="ja ||| yes\n", cwd=tmp_path)
+    assert (tmp_path / name).read_text().startswith(begins)
+    weft("align", "-o", name, "--output-format", "words", stdin="ja ||| yes\n", cwd=tmp_path)
+    assert (tmp_path / name).read_text() == "ja<sep>yes\n"
+
+
 def test_two_files_tsv_and_json_give_the_same(weft, tmp_path):
     (tmp_path / "s").write_text("das ist gut\nja\n")
     (tmp_path / "t").write_text("that is good\nyes\n")
@@ -258,6 +274,22 @@ def test_a_missing_extra_is_named(blocked, options, extra):
     assert (done.returncode, done.stdout) == (1, "")
     assert install_command(extra) in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("weft-maxi", "there is no built-in model or folder weft-maxi; did you mean weft-mini? A model from"),
+        ("bert-base-cased", "there is no built-in model or folder bert-base-cased. A model from"),
+        ("some/model", "The model some/model needs"),
+    ],
+)
+def test_a_name_is_doubted_before_torch_is_asked_for(name, said):
+    code = "import sys; sys.modules['torch'] = None; sys.argv[0] = 'weft'; from weft.cli.main import main; main()"
+    command = [sys.executable, "-c", code, "align", "--model", name]
+    done = subprocess.run(command, input=GOOD, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert said in done.stderr
 
 
 def test_a_gpu_needs_torch_also_for_a_model_that_does_not():

@@ -315,3 +315,32 @@ def test_a_line_break_in_json_becomes_a_space(weft):
     record = json.dumps({"source": "Ich habe\nZeit.", "target": "I have\r\ntime."})
     done = weft("convert", "-", "--to", "bars", stdin=record + "\n")
     assert (done.stdout, done.stderr) == ("Ich habe Zeit. ||| I have time.\n", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("o.jsonl", '{"links": [[0, 0]], "possible": [[1, 1]]}\n'),
+        ("o.json", '{"links": [[0, 0]], "possible": [[1, 1]]}\n'),
+        ("o.TALP", "0-0 1p1\n"),
+        ("o.naacl.gz", "1 1 1 S\n1 2 2 P\n"),
+        ("o.links", "0-0 1-1\n"),
+        ("o", "0-0 1-1\n"),
+    ],
+)
+def test_the_name_of_the_output_says_its_format(weft, tmp_path, name, written):
+    done = weft("convert", "-", name, "--from", "talp", stdin="0-0 1p1\n", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    data = (tmp_path / name).read_bytes()
+    assert (gzip.decompress(data) if name.endswith(".gz") else data).decode() == written
+    weft("convert", "-", name, "--from", "talp", "--to", "pharaoh", stdin="0-0 1p1\n", cwd=tmp_path)
+    data = (tmp_path / name).read_bytes()
+    assert (gzip.decompress(data) if name.endswith(".gz") else data) == b"0-0 1-1\n"
+
+
+def test_a_table_becomes_records_by_the_name_of_the_output(weft, tmp_path):
+    (tmp_path / "table.csv").write_text("id,de,en\n1,das Haus,the house\n")
+    done = weft("convert", "table.csv", "k.jsonl", "--source-field", "de", "--target-field", "en", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    record = '{"source": ["das", "Haus"], "target": ["the", "house"]}\n'
+    assert (tmp_path / "k.jsonl").read_text().endswith(record)

@@ -19,7 +19,9 @@ def test_lines_are_kept_as_they_are(weft, files):
     done = weft("filter", "pairs", "--links", "links", "--min-score", 0.5, "--report", "scores", cwd=files)
     assert done.returncode == 0
     assert done.stdout == "a b\tx y\tkept column\na\tx y z\nc d\tz w\t7\r\n"
-    assert (files / "scores").read_text() == "1.000000\tkept\n0.000000\tbad\n0.500000\tkept\n0.500000\tkept\n"
+    assert (files / "scores").read_text() == (
+        "1.000000\tkept\t\ta b\tx y\n0.000000\tbad\t\t\t\n0.500000\tkept\t\ta\tx y z\n0.500000\tkept\t\tc d\tz w\n"
+    )
     assert "weft: pairs:2: expected a tab between source and target, found none. This pair is dropped.\n" in done.stderr
     assert done.stderr.endswith("weft: kept 3 of 4 lines.\n")
 
@@ -27,8 +29,17 @@ def test_lines_are_kept_as_they_are(weft, files):
 def test_a_report_named_csv_is_csv(weft, files):
     weft("filter", "pairs", "--links", "links", "--min-score", 0.6, "--report", "scores.csv", cwd=files)
     assert (files / "scores.csv").read_text() == (
-        "score,verdict\n1.000000,kept\n0.000000,bad\n0.500000,dropped\n0.500000,dropped\n"
+        "score,verdict,id,source,target\n1.000000,kept,,a b,x y\n0.000000,bad,,,\n0.500000,dropped,,a,x y z\n"
+        "0.500000,dropped,,c d,z w\n"
     )
+
+
+def test_a_report_has_the_sentences_as_they_came(weft, tmp_path):
+    (tmp_path / "s").write_text("Das Haus.\n=1+1\n")
+    (tmp_path / "t").write_text("The house.\nJa\n")
+    weft("filter", "s", "t", "--raw", "--min-score", 0, "--report", "r.csv", cwd=tmp_path)
+    rows = [line.split(",", 2)[2] for line in (tmp_path / "r.csv").read_text().splitlines()]
+    assert rows == ["id,source,target", ",Das Haus.,The house.", ",'=1+1,Ja"]
 
 
 @pytest.mark.parametrize("way", ["file", "stdin", "gz"])
@@ -113,7 +124,9 @@ def test_a_translation_memory_stays_one_if_the_output_is_named_so(weft, tmp_path
     written = (tmp_path / output).read_bytes()
     kept = [line for line in MEMORY.splitlines(keepends=True) if "<tu " not in line or "1" in line]
     assert (gzip.decompress(written) if way == "gz" else written).decode() == "".join(kept)
-    assert (tmp_path / "report").read_text() == "1.000000\tkept\n0.000000\tdropped\n0.000000\tbad\n"
+    assert (tmp_path / "report").read_text() == (
+        "1.000000\tkept\t1\ta\tx\n0.000000\tdropped\t2\tb\ty\n0.000000\tbad\t3\t\t\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -158,11 +171,29 @@ def test_the_line_that_names_columns_stays_first(weft, tmp_path):
     (tmp_path / "t.csv").write_text(table, encoding="utf-8", newline="")
     done = weft("filter", "t.csv", "--links", "links", *NAMED, "--min-score", 0.7, "--report", "report", cwd=tmp_path)
     assert (done.stdout, done.stderr) == ("\ufeffid;de;en\r\n1;a b;x y\r\n", "weft: kept 1 of 2 lines.\n")
-    assert (tmp_path / "report").read_text() == "0.000000\theader\n1.000000\tkept\n0.500000\tdropped\n"
+    assert (tmp_path / "report").read_text() == (
+        "0.000000\theader\t\t\t\n1.000000\tkept\t1\ta b\tx y\n0.500000\tdropped\t2\tc d\tz w\n"
+    )
     done = weft("filter", "t.csv", "--links", "links", *NAMED, "--keep", 0.5, "--scores", cwd=tmp_path)
-    assert done.stdout == "\ufeffscore\tid;de;en\r\n1.000000\t1;a b;x y\r\n"
+    assert done.stdout == "\ufeffscore;id;de;en\r\n1.000000;1;a b;x y\r\n"
     table = "de\ten\na b\tx y\nc d\tz w\n"
     assert weft("filter", "--links", "links", *NAMED, "--keep", 1, stdin=table, cwd=tmp_path).stdout == table
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "expected"),
+    [
+        ("t.csv", "de,en\na,x\n", "score,de,en\n1.000000,a,x\n"),
+        ("t.csv", "sep=|\nde|en\na|x\n", "sep=|\nscore|de|en\n1.000000|a|x\n"),
+        ("t.csv", 'id;de;en\n"1;2";a;x\n', 'score;id;de;en\n1.000000;"1;2";a;x\n'),
+        ("t.csv", "de\ten\na\tx\n", "score\tde\ten\n1.000000\ta\tx\n"),
+        ("t.txt", "de\ten\na\tx\n", "score\tde\ten\n1.000000\ta\tx\n"),
+    ],
+)
+def test_scores_are_a_column_of_the_table(weft, tmp_path, name, table, expected):
+    (tmp_path / "links").write_text("\n" * (table.count("\n") - 1) + "0-0\n")
+    (tmp_path / name).write_text(table)
+    assert keep_all(weft, tmp_path, name, *NAMED, "--scores").decode() == expected
 
 
 def test_records_have_no_line_that_names_columns(weft, tmp_path):

@@ -46,8 +46,42 @@ def test_an_aligner(weft, files):
     assert "das ||| the |||" in weft("phrases", "pairs", cwd=files).stdout
 
 
-def test_a_phrase_table_is_no_csv(weft, files):
-    done = weft("phrases", "pairs", "--links", "links", "-o", "table.csv", cwd=files)
+TABLE = """source,target,count,target_given_source,source_given_target
+Haus,house,2,1.000000,0.666667
+das,the,1,1.000000,1.000000
+das Haus,the house,1,1.000000,1.000000
+ein Haus,house,1,1.000000,0.333333
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "separator"),
+    [
+        (("-o", "t.csv"), ","),
+        (("-o", "t.csv", "--format", "tsv"), ","),
+        (("-o", "t.tsv"), "\t"),
+        (("-o", "t.TSV.gz"), "\t"),
+        (("--format", "tsv"), "\t"),
+    ],
+)
+def test_a_table_for_people(weft, files, options, separator):
+    done = weft("phrases", "pairs", "--links", "links", *options, cwd=files)
+    assert (done.returncode, done.stderr) == (0, "")
+    written = (files / options[1]).read_bytes() if options[0] == "-o" else done.stdout.encode()
+    written = gzip.decompress(written) if written.startswith(b"\x1f\x8b") else written
+    assert written.decode() == TABLE.replace(",", separator)
+
+
+def test_a_table_for_people_has_no_punctuation_alone_and_no_formulas(weft, tmp_path):
+    (tmp_path / "pairs").write_text("Haus , ||| house ,\n=1 - ||| =1 x\n")
+    (tmp_path / "links").write_text("0-0 1-1\n0-0 1-1\n")
+    weft("phrases", "pairs", "--links", "links", "-o", "t.csv", cwd=tmp_path)
+    rows = [line.split(",1,")[0] for line in (tmp_path / "t.csv").read_text().splitlines()[1:]]
+    assert rows == ["'=1,'=1", "'=1 -,'=1 x", "Haus,house", '"Haus ,","house ,"']
+
+
+def test_a_phrase_table_of_moses_is_no_csv(weft, files):
+    done = weft("phrases", "pairs", "--links", "links", "-o", "table.csv", "--format", "moses", cwd=files)
     assert done.returncode == 2
     assert "separates its fields with |||, so it is not CSV" in done.stderr
     assert not (files / "table.csv").exists()

@@ -66,3 +66,10 @@ def test_shards_say_how_many_lines_there_are(tmp_path):
     plain = seen_on_a_terminal(tmp_path, "align", "pairs", "-o", "links")
     assert " of 3,000" not in plain
     assert re.search(r"[\d,]+ pairs", plain)
+
+
+def test_documents_say_how_many_pairs_of_sentences_there_are(tmp_path):
+    for name, sentence in (("a.txt", "Das ist gut.\n"), ("b.txt", "That is good.\n")):
+        (tmp_path / name).write_text(sentence * 40)
+    said = seen_on_a_terminal(tmp_path, "align", "--documents", "a.txt", "b.txt", "-o", "links")
+    assert re.search(r"[\d,]+ of [\d,]+ possible pairs of sentences \(", said)

@@ -64,7 +64,9 @@ def test_a_report_named_csv_is_csv(weft, files):
     (files / "target").write_text("Rome\n")
     (files / "links").write_text("\n")
     weft("project", "labels", "target", "--links", "links", "--report", "lost.csv", cwd=files)
-    assert (files / "lost.csv").read_text() == '1,"LOC,X",0,1,Roma,its words have no links\n'
+    assert (files / "lost.csv").read_text() == (
+        'sentence,label,start,end,words,reason\n1,"LOC,X",0,1,Roma,its words have no links\n'
+    )
 
 
 @pytest.mark.parametrize("other", ["Angela schläft\nRom\n", "-DOCSTART-\nAngela schläft\n-DOCSTART-\nRom\n"])
@@ -252,6 +254,36 @@ def test_bad_usage_of_documents(weft, files, arguments, message):
     done = weft("project", *arguments, cwd=files)
     assert done.returncode == 2
     assert message in done.stderr
+
+
+def test_a_report_named_csv_has_names_even_if_nothing_was_lost(weft, files):
+    done = weft("project", "labels", "target", "--links", "links", "--report", "r.csv", cwd=files)
+    assert done.returncode == 0, done.stderr
+    assert (files / "r.csv").read_text() == "sentence,label,start,end,words,reason\n"
+
+
+PAGE = (
+    "<p>Eins zwei.</p><p>Der Hund bellt laut.</p><p>Die Katze schläft auf dem Sofa.</p><p>Es regnet.</p>"
+    '<img alt="Ein Bild" src="a.png">'
+)
+
+
+def test_a_missing_line_is_not_made_up_for_by_one_that_may_be_left_out(weft, tmp_path):
+    (tmp_path / "m.html").write_text(PAGE)
+    (tmp_path / "m.txt").write_text("One two.\nThe cat sleeps on the sofa.\nIt is raining.\nA picture\n")
+    done = weft("project", "m.html", "m.txt", "-o", "m.en.html", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the document has 5 segments, but the translation has 4." in done.stderr
+    assert "'Der Hund bellt laut.'" in done.stderr
+    assert not (tmp_path / "m.en.html").exists()
+
+
+def test_what_may_be_left_out_may_be_left_out(weft, tmp_path):
+    (tmp_path / "m.html").write_text(PAGE)
+    (tmp_path / "m.txt").write_text("One two.\nThe dog barks loudly.\nThe cat sleeps on the sofa.\nIt is raining.\n")
+    done = weft("project", "m.html", "m.txt", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert '<p>It is raining.</p><img alt="Ein Bild" src="a.png">' in done.stdout
 
 
 def test_the_example_documents(weft, tmp_path):

@@ -77,6 +77,8 @@ TEXTS = [
     ("She said: 'It isn't John's, it's mine (I'd bet $3.50).'", None),
     ("L'homme d'aujourd'hui n'a qu'à s'en aller, c'est-à-dire…", "fr"),
     ("Dell'altro mondo; un'idea.", "it"),
+    ("à Penmarc'h, PLOUC’HINEC, c'ho", "fr"),
+    ("Emañ ar c'hazh, C’HOAR; c'est d'hor", None),
     ("п'ять o'zbek don't U.S.A. e.g. 10:30 1,000.5 3/4 a_b", None),
     ("mail a.b@c.de or see https://weft.example/x?y=(1), www.a.b.", None),
     ("Ünïcödé — “quoted” «guillemets» 👩‍👩‍👧 🇩🇪🇫🇷 👍🏽!!!", "de"),

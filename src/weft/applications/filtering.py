@@ -11,8 +11,10 @@ from math import sqrt
 from tempfile import TemporaryFile
 
 from weft.errors import SettingError
+from weft.text.fields import csv_separator
 from weft.text.lines import FilePath, read_whole_lines
-from weft.text.rows import TableRow, UnitRow, read_rows
+from weft.text.pairs import PairFormat, recognised
+from weft.text.rows import TableRow, UnitRow, is_csv, read_rows
 from weft.types import Alignment, SentencePair
 
 BAD = -1.0
@@ -78,6 +80,13 @@ def _without_quotes(came: bytes, row: TableRow) -> bytes:
     """A row with the mark before it and the line end after it that it came with."""
     mark = BOM_UTF8 if came.startswith(BOM_UTF8) else b""
     return mark + row + came[len(came.rstrip(b"\r\n")) :]
+
+
+def column_separator(path: FilePath, format: PairFormat | str) -> str:
+    """What is written between a score and its line, so that the file stays a table: a tab, but in CSV what it has."""
+    text = next((text for row in read_rows(path) if (text := row.decode("utf-8", "replace")).strip()), "")
+    reads_csv = format == PairFormat.CSV or (is_csv(path) and format == PairFormat.AUTO and recognised(text) is None)
+    return csv_separator(text) if reads_csv else "\t"
 
 
 def keep_above(scores: Iterable[float], threshold: float) -> Iterator[tuple[float, bool]]:

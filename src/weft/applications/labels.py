@@ -16,7 +16,7 @@ from weft.applications.spans import Unit, read_span_records, write_spans
 from weft.applications.tagging import BAD_MARKUP, project_markup, read_markup
 from weft.errors import FormatError, WeftError
 from weft.extraction.scores import Scores
-from weft.text.cells import RowWriter, tab_row
+from weft.text.cells import RowWriter, csv_row, tab_row
 from weft.text.fields import PairFields
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_two_together
 from weft.text.pairs import PLAIN, PairReader
@@ -43,6 +43,8 @@ class Listing:
         self._what = what
         self._total = 0
         self._reasons: Counter[Reason] = Counter()
+        if write is not None and row is csv_row:  # a table with tabs has no names of columns
+            write(row(("sentence", what.removesuffix("s"), "start", "end", "words", "reason")).encode())
 
     def add(self, sentence: int, spans: Sequence[Span], places: Sequence[Projected], words: Sequence[str]) -> None:
         """Take note of the labels of one sentence; `words` are those of the labelled side."""

@@ -93,7 +93,7 @@ class Lexicon:
         kept.sort(key=lambda key: (-self._pairs[key], sources[key >> _SHIFT], targets[key & (1 << _SHIFT) - 1]))
         for key in kept:
             source, target, count = key >> _SHIFT, key & (1 << _SHIFT) - 1, self._pairs[key]
-            if not punctuation and not _has_letters(sources[source] + targets[target]):
+            if not punctuation and not has_letters(sources[source] + targets[target]):
                 continue
             listed[source] += 1
             if best is None or listed[source] <= best:
@@ -138,7 +138,7 @@ def _alone(sources: int, targets: int, alignment: Alignment) -> tuple[list[int],
     return found[0], found[1]
 
 
-def _has_letters(text: str) -> bool:
+def has_letters(text: str) -> bool:
     """Whether there is a letter or a digit, of whatever script."""
     return any(map(str.isalnum, text))
 

@@ -40,7 +40,7 @@ from weft.cli.options import (
     ThresholdOption,
     WorkersOption,
 )
-from weft.cli.output import EMPTY, on_screen, only_one_stdin, say, write_stdout
+from weft.cli.output import EMPTY, ending, on_screen, only_one_stdin, say, write_stdout
 from weft.cli.progress import counting
 from weft.corpus.align import align_files
 from weft.corpus.documents import read_text, write_aligned_documents
@@ -50,6 +50,9 @@ from weft.errors import SettingError, number_of
 from weft.extraction.scores import Scores
 from weft.text.pairs import PairFormat
 from weft.text.rows import is_named_for_pairs
+
+# Pharaoh is talp without possible links, so a name that ends in .talp needs nothing else.
+_BY_ENDING = {"json": OutputFormat.JSONL, "jsonl": OutputFormat.JSONL, "naacl": OutputFormat.NAACL}
 
 
 def align(
@@ -85,7 +88,8 @@ def align(
     target_field: TargetFieldOption = None,
     columns: ColumnsOption = None,
     output_format: Annotated[
-        OutputFormat | None, typer.Option(help="Output format.", show_default="pharaoh", rich_help_panel=OUTPUT)
+        OutputFormat | None,
+        typer.Option(help="Output format.", show_default="from the file name, or pharaoh", rich_help_panel=OUTPUT),
     ] = None,
     scores: Annotated[
         Scores,
@@ -193,7 +197,7 @@ def align(
             source_field=source_field,
             target_field=target_field,
             columns=columns,
-            output_format=output_format or OutputFormat.PHARAOH,
+            output_format=output_format or _BY_ENDING.get(ending(output), OutputFormat.PHARAOH),
             scores=scores,
             raw=raw,
             min_probability=min_probability,
@@ -238,7 +242,13 @@ def _align_documents(input: str, target: str | None, output: str, **options: Any
     if options["scores"] is Scores.NONE:
         options["scores"] = Scores.CALIBRATED  # JSON always holds scores
     texts = [_text_of(path, unwrap=not options["sentence_per_line"]) for path in (input, target)]
-    parts = write_aligned_documents(*texts, output=write_stdout if output == "-" else output, **options)
+    with counting("possible pairs of sentences", quiet=on_screen(output)) as count:
+
+        def show(done: int, total: int) -> None:
+            count.expect(total, done)
+
+        to = write_stdout if output == "-" else output
+        parts = write_aligned_documents(*texts, output=to, on_progress=show, **options)
     if output == "-":
         write_stdout(b"", flush=True)
     paired = sum(bool(part.source.words and part.target.words) for part in parts)

@@ -12,7 +12,7 @@ from weft.applications.remapping import Remap, remapped, sentencepieces, split_a
 from weft.applications.spans import split_at_blanks
 from weft.cli.badlines import BadLines
 from weft.cli.options import LINKS, ColumnsOption, SourceFieldOption, TargetFieldOption
-from weft.cli.output import noting_none, say, speak_of, write_lines
+from weft.cli.output import ending, noting_none, say, speak_of, write_lines
 from weft.errors import FormatError, SettingError
 from weft.text.cells import RowWriter, row_writer
 from weft.text.fields import PairFields
@@ -53,6 +53,14 @@ class GivenFormat(StrEnum):
     XLIFF = "xliff"
 
 
+_BY_ENDING = {
+    "json": Format.JSONL,
+    "jsonl": Format.JSONL,
+    "talp": Format.TALP,
+    "naacl": Format.NAACL,
+    "tsv": Format.TSV,
+    "csv": Format.TSV,
+}
 _UNITS = {"tmx", "xliff"}
 _PAIRS = {"bars", "tsv", "csv", *_UNITS}
 _SAME_FOR_LINKS = {"auto", "jsonl"}  # formats that may hold pairs or links
@@ -64,9 +72,14 @@ def convert(
     input: Annotated[str, typer.Argument(metavar="IN", help="The file to read; - is stdin.")],
     output: Annotated[str, typer.Argument(metavar="OUT", help="The file to write; - is stdout.")] = "-",
     to_format: Annotated[
-        Format,
-        typer.Option("--to", help="Format of OUT; tsv becomes CSV if OUT ends in .csv.", rich_help_panel="Format"),
-    ] = Format.PHARAOH,
+        Format | None,
+        typer.Option(
+            "--to",
+            help="Format of OUT; tsv becomes CSV if OUT ends in .csv.",
+            show_default="from the name of OUT, or pharaoh",
+            rich_help_panel="Format",
+        ),
+    ] = None,
     from_format: Annotated[
         GivenFormat, typer.Option("--from", help="Format of IN.", rich_help_panel="Format")
     ] = GivenFormat.AUTO,
@@ -119,6 +132,7 @@ def convert(
     Example: weft convert gold.naacl gold.talp --from naacl --to talp
     """
     speak_of({"input_format": "--from"})
+    to_format = to_format or _BY_ENDING.get(ending(output), Format.PHARAOH)
     if remap is not None or source_spm or target_spm:
         write_lines(output, _remapped(input, to_format, remap, (source_spm, target_spm), row_writer(output)))
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import ExitStack
+from itertools import repeat
 from typing import Annotated
 
 import typer
@@ -23,9 +24,10 @@ from weft.cli.options import OUTPUT, OutputOption, StrictOption
 from weft.cli.output import on_screen, open_output, say
 from weft.cli.progress import counted
 from weft.errors import SettingError, number_of
-from weft.text.cells import RowWriter, csv_row, row_writer
+from weft.text.cells import RowWriter, csv_row, protected, row_writer
+from weft.text.fields import TextPair, told_separator
 from weft.text.lines import FilePath, display_name, read_together, read_whole_lines
-from weft.text.pairs import NOTHING
+from weft.text.pairs import NOTHING, PairReader, read_text_pairs
 from weft.text.unit_files import kind_by_content, kind_by_name, without_units
 
 _KEEP = "What to keep (choose one)"
@@ -68,13 +70,13 @@ def filter_pairs(
         ),
     ] = None,
     scores: Annotated[
-        bool, typer.Option("--scores", help="Write the score and a tab before each kept line.", rich_help_panel=OUTPUT)
+        bool, typer.Option("--scores", help="Write the score before each kept line.", rich_help_panel=OUTPUT)
     ] = False,
     report: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Write the score of every input line, and whether it was kept, to this file.",
+            help="Write the score of every input line, whether it was kept, its id and both sentences to this file.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -93,7 +95,7 @@ def filter_pairs(
 
     Example: weft filter pairs.txt --links pairs.links --keep 0.9 > clean.txt
     """
-    from weft.applications.filtering import BAD, keep_above, keep_share, pair_score
+    from weft.applications.filtering import BAD, column_separator, keep_above, keep_share, pair_score
 
     _check(keep, min_score, target, target_output, [output, target_output, report])
     bad_lines = BadLines("This pair is dropped.", strict=strict)
@@ -117,13 +119,16 @@ def filter_pairs(
         names = [path for path in (output, target_output) if path is not None]
         writers = [stack.enter_context(open_output(path)) for path in names]
         note = stack.enter_context(open_output(report)) if report is not None else None
-        tally = _Tally(headings, note, row_writer(report or "-"))
+        rows = _rows(text.reader(), given) if report is not None else repeat(TextPair(None))
+        tally = _Tally(headings, note, row_writer(report or "-"), rows)
         if document is not None:
             for piece in without_units(given.sentences, (keep for _, keep in map(tally.add, verdicts))):
                 writers[0](piece)
         else:
             lines = _lines(given.sentences, given.others)
-            _write(lines, map(tally.add, verdicts), writers, headings=headings, scores=scores)
+            single = given.others is None
+            after = column_separator(given.sentences, text.input_format) if single and scores else "\t" * scores
+            _write(lines, map(tally.add, verdicts), writers, headings=headings, after_score=after)
     bad_lines.summarise()
     say(f"kept {tally.kept:,} of {number_of(tally.total, 'pair' if document else 'line')}.")
 
@@ -178,15 +183,35 @@ def _as_bars(sides: tuple[bytes, ...]) -> bytes:
     return b" ||| ".join(side.removesuffix(b"\n").removesuffix(b"\r") for side in sides) + b"\n"
 
 
-class _Tally:
-    """Counts the pairs and those that are kept, and reports each."""
+def _rows(reader: PairReader, given: LinkedInput) -> Iterator[TextPair]:
+    """What each row says, for people who look at what was dropped; what is wrong with a row was said before."""
+    return read_text_pairs(
+        given.sentences,
+        given.others,
+        format=reader.format,
+        fields=reader.fields,
+        on_error=lambda error: None,
+        doubts=False,
+    )
 
-    def __init__(self, headings: Set[int], note: Callable[[bytes], object] | None, row: RowWriter) -> None:
+
+def _shown(row: TextPair) -> tuple[str, str, str]:
+    """The id of a row, if it has one, and its sentences."""
+    source, target = (side if isinstance(side, str) else " ".join(side) for side in row.sides or ("", ""))
+    return str(row.extra.get("id", "")), source, target
+
+
+class _Tally:
+    """Counts the pairs and those that are kept, and reports each with what its row says."""
+
+    def __init__(
+        self, headings: Set[int], note: Callable[[bytes], object] | None, row: RowWriter, rows: Iterator[TextPair]
+    ) -> None:
         self.kept = self.total = 0
         self._number = 0
-        self._headings, self._note, self._row = headings, note, row
+        self._headings, self._note, self._row, self._rows = headings, note, protected(row), rows
         if note is not None and row is csv_row:  # a table with tabs has no names of columns
-            note(row(("score", "verdict")).encode())
+            note(row(("score", "verdict", "id", "source", "target")).encode())
 
     def add(self, rated: tuple[float, bool]) -> tuple[float, bool]:
         """Take note of the score of the next row and of whether it is kept."""
@@ -197,7 +222,8 @@ class _Tally:
         self.kept += keep
         if self._note is not None:
             verdict = "header" if is_heading else "kept" if keep else "dropped" if score >= 0 else "bad"
-            self._note(self._row((f"{max(score, 0.0):.6f}", verdict)).encode())
+            cells = (f"{max(score, 0.0):.6f}", verdict, *_shown(next(self._rows)))
+            self._note(self._row(cells).encode("utf-8", "backslashreplace"))
         return rated
 
 
@@ -207,11 +233,12 @@ def _write(
     writers: list[Callable[[bytes], object]],
     *,
     headings: Set[int],
-    scores: bool,
+    after_score: str,
 ) -> None:
     """Write what is kept, and the line that names columns.
 
-    Two input files become two outputs, or `source ||| target` where there is one output.
+    Two input files become two outputs, or `source ||| target` where there is one output. Scores are written if there is
+    something to write after them.
     """
     marks = [b""] * len(writers)
     for number, (sides, (score, keep)) in enumerate(zip(lines, verdicts, strict=True), start=1):
@@ -224,7 +251,9 @@ def _write(
         if keep or is_heading:
             columns = sides if len(writers) == len(sides) else (_as_bars(sides),)
             shown = "score" if is_heading else f"{score:.6f}"
-            prefix = f"{shown}\t".encode() if scores else b""
+            # The line that tells Excel what separates the cells has no cells.
+            is_row = after_score and not (is_heading and told_separator(columns[0].decode(errors="replace").strip()))
+            prefix = f"{shown}{after_score}".encode() if is_row else b""
             for write, mark, column in zip(writers, marks, (prefix + columns[0], *columns[1:]), strict=True):
                 write(mark + column)
             marks = [b""] * len(writers)

@@ -20,6 +20,7 @@ EMPTY = "the input is empty."
 
 T = TypeVar("T")
 _PARAMETER = re.compile(r"`(\w+)`")
+_ENDING = re.compile(r"\.([a-z]+)(\.(gz|xz|zst))?$", re.IGNORECASE)
 _options: dict[str, str] = {}
 
 
@@ -56,6 +57,12 @@ def with_options(message: str) -> str:
 def on_screen(output: str) -> bool:
     """Whether results go to a screen, where a running count would write over them."""
     return output == "-" and sys.stdout is not None and sys.stdout.isatty()
+
+
+def ending(path: str) -> str:
+    """What a file's name ends in, with or without compression: jsonl for links.jsonl.gz; nothing without an ending."""
+    found = _ENDING.search(path)
+    return found[1].lower() if found else ""
 
 
 def only_one_stdin(*paths: str | None) -> None:

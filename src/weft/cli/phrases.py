@@ -1,26 +1,39 @@
-"""`weft phrases`: the phrase table of aligned text, as Moses reads it."""
+"""`weft phrases`: the phrase table of aligned text, as Moses reads it or as a table for people."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Annotated
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from weft.cli.badlines import BadLines
 from weft.cli.groups import AligningOptions, TextOptions, expanded
 from weft.cli.linked import InputArgument, LinksBaseOption, LinksOption, TargetArgument, linked_input
-from weft.cli.options import OutputOption, StrictOption
-from weft.cli.output import write_lines
+from weft.cli.options import OUTPUT, OutputOption, StrictOption
+from weft.cli.output import ending, write_lines
 from weft.cli.progress import counted
 from weft.errors import FormatError, SettingError
+from weft.text.cells import protected, row_writer
 from weft.text.json_objects import shorten
 from weft.text.lines import display_name
 from weft.text.pairs import NOTHING
 from weft.text.rows import is_csv
 from weft.types import Alignment, SentencePair
 
+if TYPE_CHECKING:
+    from weft.applications.phrases import PhrasePair
+
 _ENTRIES = "Entries"
+_COLUMNS = ("source", "target", "count", "target_given_source", "source_given_target")
+
+
+class PhrasesFormat(StrEnum):
+    """How phrase pairs are written."""
+
+    MOSES = "moses"
+    TSV = "tsv"
 
 
 @expanded
@@ -38,23 +51,33 @@ def phrases(
             min=1, metavar="N", help="Leave out phrase pairs that occur fewer than N times.", rich_help_panel=_ENTRIES
         ),
     ] = 1,
+    format: Annotated[
+        PhrasesFormat | None,
+        typer.Option(
+            help="Output format; tsv is a table with column names, and CSV if the output file ends in .csv.",
+            show_default="from the file name, or moses",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     text: TextOptions = TextOptions(),  # noqa: B008 - it is frozen
     links_base: LinksBaseOption = 0,
     aligning: AligningOptions = AligningOptions(),  # noqa: B008
     strict: StrictOption = False,
 ) -> None:
-    """Extract phrase pairs into a Moses phrase table.
+    """Extract phrase pairs into a Moses phrase table, TSV or CSV.
 
-    Fields: source ||| target ||| scores ||| links ||| counts.
+    Fields of Moses: source ||| target ||| scores ||| links ||| counts. Columns of a table: source, target, count,
+    p(target|source), p(source|target).
 
     Example: weft phrases pairs.txt --links pairs.links --max-length 5 -o phrase-table.gz
     """
     from weft.applications.phrases import PhraseTable
 
-    if is_csv(output):
+    format = format or _format_of(output)
+    if is_csv(output) and format is PhrasesFormat.MOSES:
         raise SettingError(
             "a phrase table separates its fields with |||, so it is not CSV; give the output another name, such as "
-            "phrase-table.gz. For a table of words as CSV, use weft lexicon."
+            "phrase-table.gz, or leave out --format."
         )
     bad_lines = BadLines("This pair is left out.", strict=strict)
     with linked_input(
@@ -62,8 +85,29 @@ def phrases(
     ) as given:
         fit = _fit(counted(given.pairs, "pairs", quiet=False), display_name(given.sentences), bad_lines)
         table = PhraseTable(max_length=max_length, min_count=min_count)
-        write_lines(output, (entry.moses() + "\n" for entry in table.entries(fit)))
+        entries = table.entries(fit)
+        if format is PhrasesFormat.MOSES:
+            write_lines(output, (entry.moses() + "\n" for entry in entries))
+        else:
+            write_lines(output, _table(entries, output))
     bad_lines.summarise()
+
+
+def _format_of(output: str) -> PhrasesFormat:
+    """The format that the name of the output says."""
+    return PhrasesFormat.TSV if ending(output) in ("tsv", "csv") else PhrasesFormat.MOSES
+
+
+def _table(entries: Iterable[PhrasePair], output: str) -> Iterator[str]:
+    """The phrase pairs as rows for people, who have no use for phrases without letters."""
+    from weft.applications.lexicon import has_letters
+
+    row = protected(row_writer(output))
+    yield row(_COLUMNS)
+    for entry in entries:
+        if has_letters(entry.source) and has_letters(entry.target):
+            probabilities = (f"{entry.target_given_source:.6f}", f"{entry.source_given_target:.6f}")
+            yield row((entry.source, entry.target, str(entry.count), *probabilities))
 
 
 def _fit(

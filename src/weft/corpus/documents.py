@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,6 +74,7 @@ def align_documents(
     target_language: str | None = None,
     sentence_per_line: bool = False,
     scores: Scores | str = Scores.CALIBRATED,
+    on_progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> list[AlignedPart]:
     """Align two documents: find which sentences belong together, and which of their words.
 
@@ -85,6 +86,7 @@ def align_documents(
         target_language: the language of the translation.
         sentence_per_line: whether each line is one sentence, which must not be split.
         scores: which scores the links have: `calibrated`, `raw` or `none`.
+        on_progress: called with how many possible pairs of sentences are aligned, and how many there are in all.
 
     Returns:
         Both documents from beginning to end. A sentence without a counterpart has an empty other side.
@@ -99,7 +101,7 @@ def align_documents(
     sides = [_sentences(text, language, sentence_per_line)
              for text, language in ((source, source_language), (target, target_language))]  # fmt: skip
     found = (aligner or Aligner.from_pretrained()).align_texts(
-        [part.words for part in sides[0]], [part.words for part in sides[1]], scores=scores
+        [part.words for part in sides[0]], [part.words for part in sides[1]], scores=scores, on_progress=on_progress
     )
     parts = []
     for ours, theirs, links in found:
@@ -138,7 +140,7 @@ def write_aligned_documents(
     return parts
 
 
-_DOCUMENT_OPTIONS = ("source_language", "target_language", "sentence_per_line", "scores")
+_DOCUMENT_OPTIONS = ("source_language", "target_language", "sentence_per_line", "scores", "on_progress")
 
 
 def read_text(path: str | Path, *, unwrap: bool) -> str:

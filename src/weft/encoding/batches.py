@@ -5,15 +5,31 @@ Padding is written against the array API, so that it happens where the ids are: 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from weft.arrays import ChunkIds, IntArray, RowNumbers, array_namespace
 from weft.encoding.subwords import Tokenizer
 from weft.encoding.transfer import on_device_of
+
+Item = TypeVar("Item")
+
+
+def cut_by_weight(items: Iterable[Item], most: int, weight_of: Callable[[Item], int]) -> Iterator[list[Item]]:
+    """Cut items into chunks that end with the item at which their weights reach `most`."""
+    chunk: list[Item] = []
+    weight = 0
+    for item in items:
+        chunk.append(item)
+        weight += weight_of(item)
+        if weight >= most:
+            yield chunk
+            chunk, weight = [], 0
+    if chunk:
+        yield chunk
 
 
 def token_batches(lengths: Sequence[int] | IntArray, budget: int) -> list[list[int]]:

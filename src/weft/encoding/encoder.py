@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from threading import Lock
@@ -13,7 +13,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from weft.arrays import ChunkIds, ChunkStates, IntArray, RowStates
+from weft.arrays import BoolArray, ChunkIds, ChunkStates, IntArray, RowStates
 from weft.encoding.batches import Batch, RowSpans, pad_rows, token_batches
 from weft.encoding.processes import ProcessBound
 from weft.encoding.subwords import PairTokenizer, Subwords, Tokenizer
@@ -159,7 +159,7 @@ class TransformerEncoder(ProcessBound):
         """The states of the stretches of a text that is too long to be read at once, each read by itself."""
         with self._counting:
             self.long_sentences += 1
-        return self._encode(subwords, sides=1)
+        return self._encode(replace(subwords, pieces=np.ones(len(subwords), dtype=np.bool_)), sides=1)
 
     def _encode(self, subwords: Subwords, sides: int) -> Encoded:
         states = self._empty(len(subwords.ids) + 1)  # the last row takes what nobody wants
@@ -173,16 +173,18 @@ class TransformerEncoder(ProcessBound):
             yield pad_rows(rows, subwords.ids, self.tokenizer)[0]
 
     def _batches(self, subwords: Subwords, sides: int) -> list[RowSpans]:
-        rows = self._rows(subwords.starts, sides)
+        rows = self._rows(subwords.starts, sides, subwords.pieces)
         lengths = (rows.end - rows.start + self.special).sum(axis=1)
         return [rows[batch] for batch in token_batches(lengths, self.batch_tokens)]
 
-    def _rows(self, starts: IntArray, sides: int) -> RowSpans:
+    def _rows(self, starts: IntArray, sides: int, pieces: BoolArray | None) -> RowSpans:
         """One row for each sentence or pair; those that are too long become several, after all others."""
         first, last = starts[:-1].reshape(-1, sides), starts[1:].reshape(-1, sides)
         long = last - first > self.window
+        # The sentences that pieces come from were counted before.
+        counted = long if pieces is None else long & ~pieces.reshape(-1, sides)
         with self._counting:
-            self.long_sentences += int(long.sum())
+            self.long_sentences += int(counted.sum())
         fitting = ~long.any(axis=1)
         rows = [(first[fitting], last[fitting], first[fitting], last[fitting])]
         for number in np.flatnonzero(~fitting).tolist():

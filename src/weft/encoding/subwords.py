@@ -42,12 +42,13 @@ class Subwords:
     """Sentences cut into subwords, one after the other and without special tokens.
 
     `ids` and `words` have the shape (subwords,): each one's id, and the index of its word in its sentence. Sentence k
-    owns what lies from `starts[k]` to `starts[k + 1]`.
+    owns what lies from `starts[k]` to `starts[k + 1]`. `pieces` (sentences,) is there if some are parts of longer ones.
     """
 
     ids: IntArray
     words: IntArray
     starts: IntArray
+    pieces: BoolArray | None = None
 
     def __len__(self) -> int:
         return len(self.starts) - 1

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from weft.arrays import IntArray, array_namespace
 from weft.encoding.encoder import Encoded
-from weft.encoding.subwords import Subwords, TokenizedPairs
+from weft.encoding.subwords import Subwords, TokenizedPairs, unknown_words
 from weft.encoding.transfer import to_host
 from weft.extraction.pair_evidence import WEIGHTS, Weights, gain, pair_evidence, skip_evidence
 from weft.extraction.pairing import StretchPair, StretchStates, best_way, likeliest_way, likely_pairs
@@ -157,7 +157,21 @@ def shortened(lines: TokenizedPairs, encode_stretches: Callable[[Subwords], Enco
             spans.append((*subwords.starts[source : source + 2], *subwords.starts[target : target + 2]))
     edges = np.array(spans, dtype=np.int64).reshape(-1, 2)
     parts = subwords.parts(edges[:, 0], edges[:, 1], np.array(first_words, dtype=np.int64).reshape(-1))
-    return ShortPairs(parts, np.arange(len(edges)).reshape(-1, 2), tuple(long))
+    cut = np.repeat([pair is not None for pair in long], [2 if pair is None else 2 * len(pair.pieces) for pair in long])
+    return ShortPairs(replace(parts, pieces=cut), np.arange(len(edges)).reshape(-1, 2), tuple(long))
+
+
+def pairs_of(pieces: Sequence[Piece], subwords: Subwords, unknown: int | None) -> TokenizedPairs:
+    """Pieces as pairs of their own.
+
+    Args:
+        pieces: any of those of a long pair.
+        subwords: those of the long pair.
+        unknown: the id that stands for what the vocabulary lacks.
+    """
+    edges = np.array([piece.span for piece in pieces], dtype=np.int64).reshape(-1, 2)
+    parts, pairs = subwords.parts(edges[:, 0], edges[:, 1]), np.arange(len(edges)).reshape(-1, 2)
+    return TokenizedPairs(parts, pairs, np.ones(len(pairs), dtype=np.bool_), unknown_words(parts, unknown)[pairs])
 
 
 def alternatives(

@@ -14,6 +14,8 @@ from weft.models.files import CONFIG_FILE, ONNX_FILE
 
 # No pickles, no other frameworks' weights, and nothing of a repository's subfolders.
 _TAKEN = ("*.json", "*.txt", "*.model", "*.spm", "*.safetensors", "model.onnx")
+# Less alike than where the name may be that of a model that can be used.
+_ALIKE = 0.6
 _ADVICE = "Give a folder or a model's name; weft comes with {}."
 
 
@@ -56,12 +58,23 @@ def download(name: str, options: HubOptions) -> Path:
         if cached is not None:
             return cached
         if find_spec("torch") is None:  # most models on the hub need it, and nobody can look at this one
-            raise MissingExtraError("torch", f"The model {name}") from error
+            raise MissingExtraError("torch", _unknown(name)) from error
         reason = "it is not on this machine, and it could not be fetched from the Hugging Face Hub."
         raise WeftError(f"cannot load the model {name}: {reason} {_advice()}") from error
     except (OSError, ValueError) as error:  # the hub's own errors are of these kinds
         raise WeftError(f"cannot load the model {name}: {first_line(error)} {_advice()}") from error
     return Path(found)
+
+
+def _unknown(name: str) -> str:
+    """What needs torch: the model, or if its name is more likely a slip, any model from the hub."""
+    from weft.models.known import nearest_name
+
+    if "/" in name:
+        return f"The model {name}"
+    near = nearest_name(name, alike=_ALIKE)
+    meant = f"; did you mean {near}?" if near else "."
+    return f"there is no built-in model or folder {name}{meant} A model from the Hugging Face Hub"
 
 
 def _advice() -> str:

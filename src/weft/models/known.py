@@ -66,10 +66,10 @@ def built_in_models() -> dict[str, Path]:
     return {path.parent.name: path.parent for path in sorted(_BUILT_IN_FOLDER.glob(f"*/{TOKENIZER_FILE}"))}
 
 
-def nearest_name(name: str) -> str | None:
+def nearest_name(name: str, alike: float = _ALIKE) -> str | None:
     """The name that weft knows and that somebody who wrote this one may have meant."""
     names = {known.casefold(): known for known in (*built_in_models(), *(known.name for known in KNOWN_ENCODERS))}
-    near = get_close_matches(name.casefold(), names, n=1, cutoff=_ALIKE)
+    near = get_close_matches(name.casefold(), names, n=1, cutoff=alike)
     return names[near[0]] if near else None
 
 

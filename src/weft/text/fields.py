@@ -242,12 +242,10 @@ class TableParser:
         """The sentences of one row; a ValueError says what is wrong."""
         if not text.strip(" \t"):
             return TextPair(("", ""))
-        if self._csv and self._at_first_row and (told := _SEPARATOR.fullmatch(text)):
-            self._separator = told[1]
+        if self._csv and self._at_first_row and (told := told_separator(text)):
+            self._separator = told
             return HEADING
-        if not self._separator:
-            between = _QUOTED.sub("", text)
-            self._separator = ";" if between.count(";") > between.count(",") else ","
+        self._separator = self._separator or csv_separator(text)
         if not self._csv and "\t" not in text:
             raise OneCellError("expected a tab between source and target, found none.")
         cells = self._cells(text)
@@ -295,6 +293,18 @@ class TableParser:
         return tuple(wanted.get(name, name if name not in _SIDES else f"{name}_column") or "-" for name in names)
 
 
+def told_separator(text: str) -> str | None:
+    """What separates the cells of a CSV file, if this is a line that only says so."""
+    told = _SEPARATOR.fullmatch(text)
+    return told[1] if told else None
+
+
+def csv_separator(text: str) -> str:
+    """What separates the cells of a CSV file with this first row."""
+    between = _QUOTED.sub("", text)
+    return told_separator(text) or (";" if between.count(";") > between.count(",") else ",")
+
+
 def _are_names(cells: Sequence[str], columns: Sequence[str]) -> bool:
     """Whether a row calls columns what the user calls them; the two with sentences may be called anything else."""
     same = {
@@ -310,9 +320,16 @@ def _not_one_column(name: str, names: Sequence[str], wanted: Sequence[str | None
     """What to say of a name that no column has, or several have."""
     count, found = names.count(name), f"its first line has {', '.join(names)}."
     if not count:
+        given = [other for other in names if other]
+        if len(given) < max(len(wanted), len(names) / 2):  # a title above the table
+            return (
+                f"no column of the table is called {name}; its first line has only {', '.join(given)}. Delete the "
+                "lines above the one with the names of the columns. Or delete that one too, and name all columns in "
+                "their order with `columns`."
+            )
         return (
-            f"no column of the table is called {name}; {found}{_nearest(name, names)} Use `source_field` and "
-            "`target_field` to choose columns by name."
+            f"no column of the table is called {name}; its first line has {', '.join(given)}.{_nearest(name, given)} "
+            "`source_field` and `target_field` must be names in that line."
         )
     example = "id,source,target"
     if count == len(wanted) and {name} == set(wanted):  # those two are meant

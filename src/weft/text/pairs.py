@@ -17,7 +17,7 @@ from weft.errors import FormatError, SettingError, chosen
 from weft.text.fields import HEADING, JsonlParser, NoPairError, PairFields, Sides, TableParser, TextPair
 from weft.text.json_objects import is_json_object
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_together
-from weft.text.rows import GETTEXT, as_csv, is_csv, is_po, read_rows, with_lines
+from weft.text.rows import GETTEXT, as_csv, is_csv, is_po, read_named_rows, read_rows, with_lines
 from weft.text.watches import IdWatch, PairsWatch, warn_of_headings, watched
 from weft.types import SentencePair, Words
 
@@ -200,7 +200,9 @@ def read_text_pairs(
     if fields.columns and format not in _TABLES:
         raise SettingError(f"`columns` are for TSV and CSV; the format is {format}.")
     path = as_csv(path) if format is PairFormat.CSV else path
-    return _read_one_file(path, read_rows(path), PairParser(format, fields, named_csv=named_csv), on_error, doubts)
+    is_table = format in _TABLES or (format is PairFormat.AUTO and named_csv)
+    rows = read_rows(path) if fields.source is None else read_named_rows(path, is_table=is_table)
+    return _read_one_file(path, rows, PairParser(format, fields, named_csv=named_csv), on_error, doubts)
 
 
 def _read_one_file(
@@ -213,7 +215,7 @@ def _read_one_file(
         pair = None
         try:
             pair = parse(decode(row, path, number, begins))
-            _check(pair.sides)
+            _check(pair.sides, is_blank=not row.strip(b" \t"))
         except SettingError:
             raise
         except (FormatError, ValueError) as error:
@@ -261,7 +263,7 @@ class PairParser:
         """Parse one line; every way it can fail is a ValueError."""
         # One odd line with a tab at the start must not spoil a file of bars.
         if self._guessing and (self._parse is None or (self._format is PairFormat.TSV and "\t" not in text)):
-            self._format = _recognised(text) or (self._otherwise if text.strip() else None) or self._format
+            self._format = recognised(text) or (self._otherwise if text.strip() else None) or self._format
             self._parse = self._parsers.get(self._format)
         return self._parse(text) if self._parse else _no_format(text)
 
@@ -302,20 +304,22 @@ def _report(
     on_error(located)
 
 
-def _check(sides: Sides | None) -> None:
+def _check(sides: Sides | None, *, is_blank: bool = True) -> None:
     if sides is None or (sides[0] and sides[1] and sides[0][0] not in " \t" and sides[1][0] not in " \t"):
         return  # the names of columns, or the usual line, which takes no closer look
     empty = [side.strip(" \t") == "" if isinstance(side, str) else not side for side in sides]
     if all(empty):
         is_list = isinstance(sides[0], tuple)
+        found = "the line is blank" if is_blank else "both sides are empty"
         raise EmptySideError(
-            "the record has no words." if is_list else "the line is blank; expected a sentence and its translation."
+            "the record has no words." if is_list else f"{found}; expected a sentence and its translation."
         )
     if any(empty):
         raise EmptySideError(f"the {'source' if empty[0] else 'target'} side is empty.")
 
 
-def _recognised(text: str) -> PairFormat | None:
+def recognised(text: str) -> PairFormat | None:
+    """The format of a line, if the line itself tells it."""
     if text.startswith("{") and text.rstrip().endswith("}") and is_json_object(text):
         return PairFormat.JSONL
     if _BARS.search(text):

@@ -15,7 +15,7 @@ from typing import cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from weft.errors import FormatError
-from weft.text.lines import FilePath, FromUtf16, NamedCopy, display_name, read_lines
+from weft.text.lines import FilePath, FromUtf16, NamedCopy, decode, display_name, read_lines
 from weft.text.translations import TRANSLATION
 
 _CSV_NAME = re.compile(r"\.csv(\.(gz|xz|zst))?$", re.IGNORECASE)
@@ -95,6 +95,26 @@ def read_rows(path: FilePath) -> Iterator[bytes]:
         FormatError: the file is XML, but not TMX or XLIFF that can be read.
     """
     return _rows(path, read_lines(path))
+
+
+def read_named_rows(path: FilePath, *, is_table: bool) -> Iterator[bytes]:
+    """The rows of a file in which fields are chosen by name. In a table, the first row has the names.
+
+    Without a name that can be read there is nothing to choose, and the next row would be taken for the one with names.
+
+    Args:
+        path: the file.
+        is_table: whether it is known to be one; otherwise its first line decides.
+
+    Raises:
+        FormatError: the names are not UTF-8.
+    """
+    rows = read_rows(path)
+    first = next(rows, None)
+    if first is not None:
+        if is_table or (b"\t" in first and not first.startswith(b"{") and b"|||" not in first):
+            decode(first, path, 1)
+        yield from chain([first], rows)
 
 
 def _rows(path: FilePath, lines: Iterator[bytes]) -> Iterator[bytes]:

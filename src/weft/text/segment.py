@@ -61,10 +61,13 @@ _APOSTROPHE = r"['\u2018\u2019\uff07]"
 _HYPHEN = r"[-\u2010\u2011\uff0d]"
 # Gold alignments write "it 's" far more often than "it's", but "don't" as often as "do n't".
 _CLITIC = rf"{_APOSTROPHE}(?i:s|m|d|re|ve|ll)(?![^\W_])"
-_ELIDED = rf"(?!(?i:aujourd){_APOSTROPHE})RUN(?:{_HYPHEN}RUN)*(?<!\d){_APOSTROPHE}(?={_LETTER})"
-# In unknown languages only before a vowel and only words known to elide: "l'homme", but "п'ять", "o'zbek", "c'mon".
+# "Penmarc'h" is one word, as c'h is a letter of Breton; but Italian writes "c'ho".
+_C_H_IN_WORD = rf"(?<=[^\W_][cC]){_APOSTROPHE}[hH]"
+_ELIDED = rf"(?!(?i:aujourd){_APOSTROPHE})RUN(?:{_HYPHEN}RUN)*(?<!\d)(?!{_C_H_IN_WORD}){_APOSTROPHE}(?={_LETTER})"
+# In unknown languages only before a vowel and only words known to elide: "l'homme", but "п'ять", "o'zbek", "c'mon",
+# and Breton "c'hazh": no French word elides to c' before h.
 _ELIDED_SURELY = (
-    rf"(?i:[cdjlmnst]|[a-z]{{0,5}}qu|un|(?:a|co|da|de|ne|que|su)ll){_APOSTROPHE}"
+    rf"(?i:c(?!{_APOSTROPHE}h)|[djlmnst]|[a-z]{{0,5}}qu|un|(?:a|co|da|de|ne|que|su)ll){_APOSTROPHE}"
     r"(?=(?i:[aeiouyhàáâæèéêëìíîïòóôœùúûü]))"
 )
 # Lengths are bounded here and in the rule so that no text makes the search quadratic. Only single characters are
@@ -79,6 +82,9 @@ _EMAIL = r"(?i:[a-z0-9._%+-]{1,64}+@[a-z0-9-]++(?:\.[a-z0-9-]++)+)"
 _NAMES = {"chinese": "zh", "japanese": "ja", "korean": "ko", "thai": "th", "english": "en", "french": "fr"}
 _LONGEST_CODE = 3
 
+# Names of languages without rules of their own; whoever types one is told the code.
+_CODES = {"dutch": "nl", "german": "de", "italian": "it", "polish": "pl", "portuguese": "pt", "russian": "ru"}
+_CODES |= {"spanish": "es", "swedish": "sv", "turkish": "tr", "ukrainian": "uk", "vietnamese": "vi"}
 # Codes of countries that no language has, and the languages that people mean by them.
 _COUNTRIES = {"cn": "zh", "cz": "cs", "dk": "da", "gr": "el", "jp": "ja", "ua": "uk", "vn": "vi"}
 
@@ -124,11 +130,13 @@ def segmenter_for(language: str | None) -> Segmenter:
 
     Raises:
         MissingExtraError: The language needs a library that is not installed.
-        SettingError: The code is that of a country.
+        SettingError: The code is that of a country, or the name of a language that weft knows by its code alone.
     """
     primary = primary_code(language)
     if primary in _COUNTRIES:
         raise SettingError(f"{language} is the code of a country; the language is {_COUNTRIES[primary]}.")
+    if primary in _CODES:
+        raise SettingError(f"{language} is the name of a language; use its code, {_CODES[primary]}.")
     if not primary or len(primary) > _LONGEST_CODE:  # a word that is not the code of any language
         return _segment_by_script
     if primary in _DICTIONARIES:

@@ -17,9 +17,9 @@ GOOD = SentencePair(("das", "ist", "gut"), ("that", "is", "good"))
 
 @pytest.fixture
 def write(tmp_path):
-    def write(content: str, name: str = "pairs"):
+    def write(content: str | bytes, name: str = "pairs"):
         path = tmp_path / name
-        path.write_text(content, encoding="utf-8")
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return path
 
     return write
@@ -216,6 +216,47 @@ def test_a_column_that_is_not_there_is_an_error_at_once(write):
     path = write("Deutsch,English\nja,yes\n", "t.csv")
     with pytest.raises(SettingError, match=r"no column of the table is called Englisch; .* has Deutsch, English"):
         list(read_pairs(path, fields=PairFields.of("Deutsch", "Englisch"), on_error=print))
+
+
+def test_a_title_above_the_names_is_not_taken_for_them(write):
+    path = write("Produktkatalog 2024,,,\nNr,Deutsch,English,Stand\n1,ja,yes,ok\n", "t.csv")
+    with pytest.raises(SettingError) as raised:
+        list(read_pairs(path, fields=PairFields.of("Deutsch", "English")))
+    assert str(raised.value) == (
+        "no column of the table is called Deutsch; its first line has only Produktkatalog 2024. Delete the lines above "
+        "the one with the names of the columns. Or delete that one too, and name all columns in their order with "
+        "`columns`."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("t.csv", "Nr;Français;English\n1;été;summer\n2;chat;cat\n"), ("t.txt", "Français\tEnglish\nchat\tcat\n")],
+)
+def test_names_in_another_encoding_are_an_error_at_once(write, name, text):
+    path = write(text.encode("cp1252"), name)
+    problems: list[FormatError] = []
+    with pytest.raises(FormatError, match="expected UTF-8, found the byte e7"):
+        list(read_pairs(path, fields=PairFields.of("Français", "English"), on_error=problems.append))
+    assert problems == []
+
+
+def test_a_record_in_another_encoding_is_one_bad_line(write):
+    path = write('{"fr": "été", "en": "summer"}\n'.encode("cp1252") + b'{"fr": "chat", "en": "cat"}\n')
+    problems: list[FormatError] = []
+    found = list(read_pairs(path, fields=PairFields.of("fr", "en"), on_error=problems.append))
+    assert found[1] == (("chat",), ("cat",))
+    assert [problem.line for problem in problems] == [1]
+
+
+def test_a_row_without_both_sentences_is_not_called_blank(write):
+    path = write("id;de;en\nProduktkatalog 2024;;;;;\n\n1;ja;yes\n", "t.csv")
+    problems: list[FormatError] = []
+    list(read_pairs(path, fields=PairFields.of("de", "en"), on_error=problems.append))
+    said = [str(problem).split(": ")[1] for problem in problems]
+    assert said == [
+        f"{found}; expected a sentence and its translation." for found in ("both sides are empty", "the line is blank")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ BAD_LINES = {
     "a|||b": "found 0",
     "||| b": "source side is empty",
     "a |||": "target side is empty",
-    "|||": "blank",
+    "|||": "both sides are empty",
     b"a \xff ||| b": "expected UTF-8, found the byte ff",
 }
 

@@ -135,7 +135,9 @@ class TestRule:
             ("en", "and/or snake_case _this_ @home #1", "and / or snake_case _ this _ @ home # 1"),
             ("fr", "L'homme d’aujourd'hui n'a qu'une idée", "L' homme d’ aujourd'hui n' a qu' une idée"),
             ("fr", "c'est-à-dire jusqu'ici 1'000", "c' est-à-dire jusqu' ici 1'000"),
+            ("fr", "à Penmarc'h, PLOUC’HINEC", "à Penmarc'h , PLOUC’HINEC"),
             ("it", "dell'arte c'è un’altra", "dell' arte c' è un’ altra"),
+            ("it", "c'ho", "c' ho"),
             ("ca", "l'home d'una col·lecció", "l' home d' una col·lecció"),
             ("de", "Die 3,5 Mio. am 12.05.2021 – geht's?", "Die 3,5 Mio . am 12.05.2021 – geht's ?"),
             ("nl", "foto's m'n zo'n", "foto's m'n zo'n"),
@@ -189,6 +191,12 @@ class TestRule:
         assert segmenter("l'eau").words == ("l'", "eau")
 
 
+@pytest.mark.parametrize(("name", "code"), [("german", "de"), ("Italian", "it"), ("Vietnamese", "vi")])
+def test_a_name_is_answered_with_its_code(name, code):
+    with pytest.raises(SettingError, match=f"{name} is the name of a language; use its code, {code}\\."):
+        segmenter_for(name)
+
+
 class TestUnknownLanguage:
     @pytest.mark.parametrize(
         ("text", "expected"),
@@ -197,6 +205,7 @@ class TestUnknownLanguage:
             ("dell'arte, un'altra, L'État", "dell' arte , un' altra , L' État"),
             ("I'm sure he's O'Brien; don't, c'mon", "I 'm sure he 's O'Brien ; don't , c'mon"),
             ("п'ять o'zbek bo'ldi m'n", "п'ять o'zbek bo'ldi m'n"),
+            ("Emañ ar c'hazh, C’HOAR; n'eo ket, d'hor", "Emañ ar c'hazh , C’HOAR ; n' eo ket , d' hor"),
             ("나는 3월에 학교에 갔다.", "나는 3월에 학교에 갔다 ."),
             ("IBM은 http://a.b/c를 e\u0301te\u0301", "IBM은 http://a.b/c 를 e\u0301te\u0301"),
         ],

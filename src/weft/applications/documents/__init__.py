@@ -13,7 +13,7 @@ from os import fspath
 from typing import TYPE_CHECKING
 
 from weft.applications.documents.inline import LARGEST, Document, DocumentSegment, Languages
-from weft.applications.documents.misfits import first_misfit
+from weft.applications.documents.misfits import first_misfit, optional_translated
 from weft.applications.labels import Listing
 from weft.applications.linked import LinkFile, with_links
 from weft.applications.projection import Gaps, Projected, Reason, Span
@@ -113,15 +113,19 @@ def project_document(
         listing: takes note of the tags that links did not place.
 
     Raises:
-        FormatError: The translation has another number of segments.
+        FormatError: The translation has another number of segments, or as many as the document has without those that
+            may be left out, although it translates one of these.
     """
     languages = languages or Languages()
     cut = segmenters or (segmenter_for(languages.source), segmenter_for(languages.target))
+    aligner = None if isinstance(links, LinkFile) else links  # one that can tell what belongs together
     try:
         paired = list(_paired(document.segments, translation))
+        if translation is not None and aligner is not None and len(paired) < len(document.segments):
+            _check_left_out(document.segments, translation, cut, aligner)
     except ValueError as error:
         texts = [segment.text for segment in document.segments]
-        misfit = "" if isinstance(links, LinkFile) else first_misfit(texts, translation or (), cut, links)
+        misfit = "" if aligner is None else first_misfit(texts, translation or (), cut, aligner)
         raise FormatError(name, None, " ".join(filter(None, (str(error), misfit)))) from error
     wanted = [
         (number, MarkupRecord.of(segment.markup, text, cut))
@@ -177,11 +181,26 @@ def _paired(
     if len(translation) == len(texts):
         return zip(texts, translation, strict=True)
     if len(translation) != len(segments):
-        raise ValueError(
-            f"the document has {number_of(len(segments), 'segment')}, but the translation has {len(translation):,}. "
-            "`weft project DOCUMENT --segments` lists the segments of a document, one per line."
-        )
+        raise ValueError(_other_number(segments, translation))
     return zip(segments, translation, strict=True)
+
+
+def _other_number(segments: Sequence[DocumentSegment], translation: Sequence[str]) -> str:
+    return (
+        f"the document has {number_of(len(segments), 'segment')}, but the translation has {len(translation):,}. "
+        "`weft project DOCUMENT --segments` lists the segments of a document, one per line."
+    )
+
+
+def _check_left_out(
+    segments: Sequence[DocumentSegment], translation: Sequence[str], cut: tuple[Segmenter, Segmenter], aligner: Aligner
+) -> None:
+    """Refuse a translation that has as many lines as there are sentences only because some other line is missing."""
+    texts = [segment.text for segment in segments if segment.attribute is None]
+    optional = [segment.text for segment in segments if segment.attribute is not None]
+    found = optional_translated(texts, optional, translation, cut, aligner)
+    if found:
+        raise ValueError(f"{_other_number(segments, translation)} {found}")
 
 
 __all__ = [

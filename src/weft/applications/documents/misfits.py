@@ -1,8 +1,8 @@
-"""Where a document and its translation part ways, if they have different numbers of segments."""
+"""Where a document and its translation part ways, if their segments do not correspond one to one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from weft.text.json_objects import shorten
@@ -23,17 +23,53 @@ def first_misfit(
         cut: what splits each side into words.
         aligner: compares what they mean.
     """
+    for first, second in _paired(segments, translation, cut, aligner):
+        if first and not second:
+            return f"This segment seems to have no translation: {shorten(segments[first[0]])}."
+        if second and not first:
+            return f"This line of the translation seems to belong to no segment: {shorten(translation[second[0]])}."
+        if len(first) != len(second):
+            return f"This segment seems to be divided differently in the translation: {shorten(segments[first[0]])}."
+    return ""
+
+
+def optional_translated(
+    texts: Sequence[str],
+    optional: Sequence[str],
+    translation: Sequence[str],
+    cut: tuple[Segmenter, Segmenter],
+    aligner: Aligner,
+) -> str:
+    """A sentence about an optional segment that a line translates, though there are lines for the others alone.
+
+    Then one of the others lacks its line, and every line after it would go to the wrong segment.
+
+    Args:
+        texts: the segments that need a translation.
+        optional: those behind them that may be left out, such as what stands in attributes.
+        translation: as many lines as `texts`.
+        cut: what splits each side into words.
+        aligner: compares what they mean.
+    """
+    known = {text.casefold() for text in texts}
+    # A picture is often called what a heading says; then the line belongs to the heading.
+    further = [text for text in optional if text.casefold() not in known]
+    for first, second in _paired([*texts, *further], translation, cut, aligner):
+        if second and first and first[0] >= len(texts):
+            line, segment = shorten(translation[second[0]]), shorten(further[first[0] - len(texts)])
+            return f"The line {line} seems to translate {segment}, which may be left out, so another line is missing."
+    return ""
+
+
+def _paired(
+    segments: Sequence[str], translation: Sequence[str], cut: tuple[Segmenter, Segmenter], aligner: Aligner
+) -> Iterator[tuple[list[int], list[int]]]:
+    """The numbers of segments and of lines that belong together by what they say; those without words are left out."""
     ours, theirs = (
-        [(text, words) for text in texts if (words := split(text).words)]
+        [(number, words) for number, text in enumerate(texts) if (words := split(text).words)]
         for texts, split in zip((segments, translation), cut, strict=True)
     )
     if not ours or not theirs:
-        return ""
+        return
     for first, second, _ in aligner.align_texts([words for _, words in ours], [words for _, words in theirs]):
-        if first and not second:
-            return f"This segment seems to have no translation: {shorten(ours[first[0]][0])}."
-        if second and not first:
-            return f"This line of the translation seems to belong to no segment: {shorten(theirs[second[0]][0])}."
-        if len(first) != len(second):
-            return f"This segment seems to be divided differently in the translation: {shorten(ours[first[0]][0])}."
-    return ""
+        yield [ours[number][0] for number in first], [theirs[number][0] for number in second]

@@ -7,7 +7,15 @@ from typing import Any
 
 from weft.applications.arranging import Piece
 from weft.applications.documents.inline import Languages
-from weft.applications.documents.trees import append_pieces, emptied, local_name, lxml_etree, parse_xml, xml_bytes
+from weft.applications.documents.trees import (
+    append_pieces,
+    emptied,
+    has_crlf,
+    local_name,
+    lxml_etree,
+    parse_xml,
+    xml_bytes,
+)
 from weft.applications.documents.xliff import inline_codes, segment_of
 from weft.errors import FormatError
 
@@ -19,6 +27,7 @@ class TmxDocument:
 
     def __init__(self, data: bytes, name: str, languages: Languages) -> None:
         self._tree = parse_xml(data, name)
+        self._crlf = has_crlf(data)
         root = self._tree.getroot()
         if local_name(root) != "tmx":
             raise FormatError(name, None, "expected a <tmx> file.")
@@ -60,7 +69,7 @@ class TmxDocument:
 
     def written(self) -> bytes:
         """The file."""
-        return xml_bytes(self._tree)
+        return xml_bytes(self._tree, crlf=self._crlf)
 
 
 def _of_language(variants: Sequence[Any], language: str | None) -> Any | None:

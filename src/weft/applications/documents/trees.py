@@ -50,14 +50,21 @@ def parse_xml(data: bytes, name: str) -> Any:
     return tree
 
 
-def xml_bytes(tree: Any) -> bytes:
-    """A tree as a file, in the encoding it had."""
+def has_crlf(data: bytes) -> bool:
+    """Whether the lines of an XML document end as on Windows; a parser gives every line end as a newline."""
+    return b"\r\n" in data[:100_000]
+
+
+def xml_bytes(tree: Any, *, crlf: bool = False) -> bytes:
+    """A tree as a file, in the encoding it had; with `crlf`, lines end as on Windows."""
     encoding = tree.docinfo.encoding or "UTF-8"
     written: bytes = lxml_etree().tostring(
         tree, xml_declaration=True, encoding=encoding, standalone=tree.docinfo.standalone or None
     )
     # The last line has an end too, unless one byte of it would be half a character.
-    return written if encoding.upper().startswith(_SEVERAL_BYTES) else written + b"\n"
+    if encoding.upper().startswith(_SEVERAL_BYTES):
+        return written
+    return (written + b"\n").replace(b"\n", b"\r\n" if crlf else b"\n")
 
 
 class Role(Enum):

@@ -16,6 +16,7 @@ from weft.applications.documents.trees import (
     append_pieces,
     contents,
     emptied,
+    has_crlf,
     local_name,
     lxml_etree,
     parse_xml,
@@ -112,6 +113,7 @@ class XliffDocument:
 
     def __init__(self, data: bytes, name: str, languages: Languages) -> None:
         self._tree = parse_xml(data, name)
+        self._crlf = has_crlf(data)
         root = self._tree.getroot()
         version = root.get("version", "")
         if local_name(root) != "xliff" or version[:2] not in ("1.", "2."):
@@ -153,7 +155,7 @@ class XliffDocument:
         elif not self._second and self._languages.target is not None:
             for file in root.iter("{*}file"):
                 file.set("target-language", self._languages.target)
-        return xml_bytes(self._tree)
+        return xml_bytes(self._tree, crlf=self._crlf)
 
 
 def _trans_units(root: Any) -> Iterator[_Unit]:

@@ -38,6 +38,23 @@ def test_tmx_keeps_the_partners_of_its_codes(aligner, tmp_path):
     assert codes.index(("bpt", "1", "1")) < codes.index(("ept", "1", None))
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.tmx", '<tmx version="1.4">\n<header srclang="de"/>\n<body>\n<tu>\n<tuv xml:lang="de"><seg>a</seg></tuv>\n'
+         '<tuv xml:lang="en"><seg>x</seg></tuv>\n</tu>\n</body>\n</tmx>\n'),
+        ("a.xlf", '<xliff version="1.2">\n<file><body>\n<trans-unit id="1"><source>a</source>\n<target>x</target>\n'
+         "</trans-unit></body></file>\n</xliff>\n"),
+    ],
+)  # fmt: skip
+def test_lines_of_xml_end_as_they_did(tmp_path, name, text, end):
+    data = f"<?xml version='1.0' encoding='UTF-8'?>\n{text}".replace("\n", end).encode()
+    (tmp_path / name).write_bytes(data)
+    (tmp_path / "links").write_text("")  # nothing has tags
+    assert project_document(read_document(tmp_path / name), None, LinkFile(tmp_path / "links")) == data
+
+
 def test_links_of_segments_may_come_from_a_file(tmp_path):
     (tmp_path / "page.html").write_text("<p>a <b>c</b></p><p>d</p>")
     (tmp_path / "links").write_text("0-1 1-0\n0-0\n")

@@ -1,7 +1,7 @@
 import pytest
 
 from weft import Aligner
-from weft.applications.documents.misfits import first_misfit
+from weft.applications.documents.misfits import first_misfit, optional_translated
 from weft.text.segment import segmenter_for
 
 GERMAN = ["Mietvertrag", "Der Keller ist nicht Teil der Mietsache.", "Haustiere brauchen eine Erlaubnis.", "Seite 1"]
@@ -30,3 +30,21 @@ def test_a_line_too_many_is_named(aligner):
 def test_where_nothing_can_be_said_nothing_is(aligner):
     assert _misfit(aligner, GERMAN, ENGLISH) == ""
     assert _misfit(aligner, GERMAN, []) == ""
+
+
+def _optional_translated(aligner, optional, translation):
+    return optional_translated(GERMAN, optional, translation, (segmenter_for("de"), segmenter_for("en")), aligner)
+
+
+@pytest.mark.parametrize("missing", range(4))
+def test_a_line_that_translates_what_may_be_left_out_is_named(aligner, missing):
+    translation = [*ENGLISH[:missing], *ENGLISH[missing + 1 :], "Picture of a dog"]
+    assert _optional_translated(aligner, ["Bild eines Hundes"], translation) == (
+        "The line 'Picture of a dog' seems to translate 'Bild eines Hundes', which may be left out, so another line is "
+        "missing."
+    )
+
+
+@pytest.mark.parametrize("optional", ["Bild eines Hundes", "Seite 1", "MIETVERTRAG"])
+def test_a_translation_without_what_may_be_left_out_is_complete(aligner, optional):
+    assert _optional_translated(aligner, [optional], ENGLISH) == ""
