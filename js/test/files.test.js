@@ -40,6 +40,8 @@ test("what is written is read again", () => {
 test("files that are no text, or no JSON, are named", () => {
   assert.throws(() => readFiles({ files: [{ name: "a.gz", content: "H4sI/w==" }] }), /a.gz is not plain text. .* UTF-8 or UTF-16: .* use weft serve/);
   assert.throws(() => readFiles({ files: [file("PK\x03\x04\0\0", "a.docx")] }), /a.docx is not plain text/);
+  const windows = btoa("Die T\xfcr f\xe4llt zu.;The door closes.\r\n");
+  assert.throws(() => readFiles({ files: [{ name: "a.csv", content: windows }] }), /a.csv is not in UTF-8. Save it as “CSV UTF-8”/);
   assert.throws(() => readFiles({ files: [file('\ufeff<?xml version="1.0"?>\n<tmx>', "a.tmx", "utf16le")] }), /a.tmx is XML. .* use weft serve/);
   assert.throws(() => readFiles({ files: [file("nothing\nhere\n", "a.txt")] }), /a.txt contains no sentence pairs. .* CSV or JSONL/);
   assert.throws(() => readFiles({ files: [file('{"source": \n', "x.jsonl")] }), /x.jsonl:1 is not JSON/);

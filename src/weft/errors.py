@@ -42,18 +42,17 @@ class FormatError(WeftError):
         self.path = path
         self.line = line
         self.byte = byte
-        self._parts = (message, begins)
+        self.reason = message
+        self._begins = begins
 
     def renamed(self, path: str) -> FormatError:
         """The same error about a file with another name."""
-        message, begins = self._parts
-        return FormatError(path, self.line, message, byte=self.byte, begins=begins)
+        return FormatError(path, self.line, self.reason, byte=self.byte, begins=self._begins)
 
     def because(self, reason: str) -> FormatError:
         """The same error with the likely reason instead of other advice: `reason` follows the first sentence."""
-        message, begins = self._parts
-        first = message.partition(". ")[0].rstrip(".")
-        return FormatError(self.path, self.line, f"{first}. {reason}", byte=self.byte, begins=begins)
+        first = self.reason.partition(". ")[0].rstrip(".")
+        return FormatError(self.path, self.line, f"{first}. {reason}", byte=self.byte, begins=self._begins)
 
 
 class LineCountError(WeftError):

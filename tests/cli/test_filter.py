@@ -20,7 +20,9 @@ def test_lines_are_kept_as_they_are(weft, files):
     assert done.returncode == 0
     assert done.stdout == "a b\tx y\tkept column\na\tx y z\nc d\tz w\t7\r\n"
     assert (files / "scores").read_text() == (
-        "1.000000\tkept\t\ta b\tx y\n0.000000\tbad\t\t\t\n0.500000\tkept\t\ta\tx y z\n0.500000\tkept\t\tc d\tz w\n"
+        "1.000000\tkept\t\ta b\tx y\t\n"
+        "0.000000\tbad\t\t\t\texpected a tab between source and target, found none.\n"
+        "0.500000\tkept\t\ta\tx y z\t\n0.500000\tkept\t\tc d\tz w\t\n"
     )
     assert "weft: pairs:2: expected a tab between source and target, found none. This pair is dropped.\n" in done.stderr
     assert done.stderr.endswith("weft: kept 3 of 4 lines.\n")
@@ -29,9 +31,18 @@ def test_lines_are_kept_as_they_are(weft, files):
 def test_a_report_named_csv_is_csv(weft, files):
     weft("filter", "pairs", "--links", "links", "--min-score", 0.6, "--report", "scores.csv", cwd=files)
     assert (files / "scores.csv").read_text() == (
-        "score,verdict,id,source,target\n1.000000,kept,,a b,x y\n0.000000,bad,,,\n0.500000,dropped,,a,x y z\n"
-        "0.500000,dropped,,c d,z w\n"
+        "score,verdict,id,source,target,reason\n1.000000,kept,,a b,x y,\n"
+        '0.000000,bad,,,,"expected a tab between source and target, found none."\n'
+        "0.500000,dropped,,a,x y z,\n0.500000,dropped,,c d,z w,\n"
     )
+
+
+def test_a_report_has_the_sentence_that_lacks_a_translation(weft, tmp_path):
+    (tmp_path / "pairs").write_text("a b ||| x y\nc d ||| \n")
+    (tmp_path / "links").write_text("0-0\n\n")
+    weft("filter", "pairs", "--links", "links", "--min-score", 0, "--report", "report", cwd=tmp_path)
+    rows = (tmp_path / "report").read_text().splitlines()
+    assert rows[1] == "0.000000\tbad\t\tc d\t\tthe target side is empty."
 
 
 def test_a_report_has_the_sentences_as_they_came(weft, tmp_path):
@@ -39,7 +50,7 @@ def test_a_report_has_the_sentences_as_they_came(weft, tmp_path):
     (tmp_path / "t").write_text("The house.\nJa\n")
     weft("filter", "s", "t", "--raw", "--min-score", 0, "--report", "r.csv", cwd=tmp_path)
     rows = [line.split(",", 2)[2] for line in (tmp_path / "r.csv").read_text().splitlines()]
-    assert rows == ["id,source,target", ",Das Haus.,The house.", ",'=1+1,Ja"]
+    assert rows == ["id,source,target,reason", ",Das Haus.,The house.,", ",'=1+1,Ja,"]
 
 
 @pytest.mark.parametrize("way", ["file", "stdin", "gz"])
@@ -125,7 +136,8 @@ def test_a_translation_memory_stays_one_if_the_output_is_named_so(weft, tmp_path
     kept = [line for line in MEMORY.splitlines(keepends=True) if "<tu " not in line or "1" in line]
     assert (gzip.decompress(written) if way == "gz" else written).decode() == "".join(kept)
     assert (tmp_path / "report").read_text() == (
-        "1.000000\tkept\t1\ta\tx\n0.000000\tdropped\t2\tb\ty\n0.000000\tbad\t3\t\t\n"
+        "1.000000\tkept\t1\ta\tx\t\n0.000000\tdropped\t2\tb\ty\t\n"
+        "0.000000\tbad\t3\t\t\tfound text in de only, and no translation of it.\n"
     )
 
 
@@ -167,15 +179,15 @@ NAMED = ("--source-field", "de", "--target-field", "en")
 
 def test_the_line_that_names_columns_stays_first(weft, tmp_path):
     (tmp_path / "links").write_text("\n0-0 1-1\n0-0\n")
-    table = "\ufeffid;de;en\r\n1;a b;x y\r\n2;c d;z w\r\n"
+    table = "\ufeffID;de;en\r\n1;a b;x y\r\n2;c d;z w\r\n"
     (tmp_path / "t.csv").write_text(table, encoding="utf-8", newline="")
     done = weft("filter", "t.csv", "--links", "links", *NAMED, "--min-score", 0.7, "--report", "report", cwd=tmp_path)
-    assert (done.stdout, done.stderr) == ("\ufeffid;de;en\r\n1;a b;x y\r\n", "weft: kept 1 of 2 lines.\n")
+    assert (done.stdout, done.stderr) == ("\ufeffID;de;en\r\n1;a b;x y\r\n", "weft: kept 1 of 2 lines.\n")
     assert (tmp_path / "report").read_text() == (
-        "0.000000\theader\t\t\t\n1.000000\tkept\t1\ta b\tx y\n0.500000\tdropped\t2\tc d\tz w\n"
+        "0.000000\theader\t\t\t\t\n1.000000\tkept\t1\ta b\tx y\t\n0.500000\tdropped\t2\tc d\tz w\t\n"
     )
     done = weft("filter", "t.csv", "--links", "links", *NAMED, "--keep", 0.5, "--scores", cwd=tmp_path)
-    assert done.stdout == "\ufeffscore;id;de;en\r\n1.000000;1;a b;x y\r\n"
+    assert done.stdout == "\ufeffscore;ID;de;en\r\n1.000000;1;a b;x y\r\n"
     table = "de\ten\na b\tx y\nc d\tz w\n"
     assert weft("filter", "--links", "links", *NAMED, "--keep", 1, stdin=table, cwd=tmp_path).stdout == table
 

@@ -86,6 +86,7 @@ def test_a_graph_of_the_hub_needs_no_configuration(weft, tiny_onnx, tmp_path):
             1,
             "If it is on the Hugging Face Hub, any command with --model some/bert downloads it.",
         ),
+        (["info", "weft-maxi"], 1, "and 'weft model info' downloads nothing. Did you mean weft-mini? If it is"),
         (["info", "EMPTY"], 1, "contains no model: it has neither model.onnx nor config.json"),
         (["info", "BROKEN"], 1, "expected a JSON object"),
         (["export", "nothing", "--to", "onnx", "-o", "OUT"], 1, "cannot load the model nothing: it is not on this"),

@@ -71,9 +71,16 @@ function linesOf(name, content) {
   // UTF-16 is known by its byte order mark.
   const wide = { "255,254": "utf-16le", "254,255": "utf-16be" }[String(bytes.slice(0, 2))];
   const text = decoded(bytes, wide ?? "utf-8");
+  // What spreadsheets call plain CSV is in the encoding of a region, with letters that are not UTF-8.
+  if (text === null && !bytes.some(isControl)) throw new Error(`${name} is not in UTF-8. Save it as “CSV UTF-8”, or as text in UTF-8.`);
   if (text === null || text.includes("\0")) throw new Error(`${name} is not plain text. ${READS}`);
   if (/^\s*<(\?xml|tmx|xliff)\b/.test(text)) throw new Error(`${name} is XML. ${READS}`);
   return { lines: text.replace(/\r?\n$/, "").split(/\r?\n/), isWide: Boolean(wide) };
+}
+
+// What text does not have: control characters but tabs, line ends and escapes.
+function isControl(byte) {
+  return byte < 9 || (byte > 13 && byte < 32 && byte !== 27);
 }
 
 function decoded(bytes, encoding) {

@@ -11,10 +11,10 @@ from math import sqrt
 from tempfile import TemporaryFile
 
 from weft.errors import SettingError
-from weft.text.fields import csv_separator
 from weft.text.lines import FilePath, read_whole_lines
-from weft.text.pairs import PairFormat, recognised
+from weft.text.pair_formats import PairFormat, recognised
 from weft.text.rows import TableRow, UnitRow, is_csv, read_rows
+from weft.text.tables import csv_separator
 from weft.types import Alignment, SentencePair
 
 BAD = -1.0

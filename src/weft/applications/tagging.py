@@ -21,7 +21,8 @@ from weft.applications.remapping import places, remap
 from weft.applications.spans import split_at_blanks, words_in
 from weft.text.fields import PairFields
 from weft.text.lines import FilePath, OnError
-from weft.text.pairs import NOTHING, PLAIN, PairFormat, read_texts
+from weft.text.pair_formats import PairFormat
+from weft.text.pairs import NOTHING, PLAIN, read_texts
 from weft.text.segment import Segmented, Segmenter
 from weft.types import Alignment, SentencePair
 

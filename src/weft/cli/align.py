@@ -48,7 +48,7 @@ from weft.corpus.job import Engine
 from weft.corpus.records import OutputFormat
 from weft.errors import SettingError, number_of
 from weft.extraction.scores import Scores
-from weft.text.pairs import PairFormat
+from weft.text.pair_formats import PairFormat
 from weft.text.rows import is_named_for_pairs
 
 # Pharaoh is talp without possible links, so a name that ends in .talp needs nothing else.

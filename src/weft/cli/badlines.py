@@ -9,7 +9,8 @@ import typer
 
 from weft.cli.output import EMPTY, noting_none, say
 from weft.errors import FormatError, WeftError, number_of
-from weft.text.pairs import NO_FORMAT, NOTHING
+from weft.text.pair_formats import NO_FORMAT
+from weft.text.pairs import NOTHING
 from weft.types import SentencePair
 
 T = TypeVar("T")

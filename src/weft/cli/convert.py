@@ -18,8 +18,9 @@ from weft.text.cells import RowWriter, row_writer
 from weft.text.fields import PairFields
 from weft.text.lines import display_name, rereadable
 from weft.text.links import LinkFormat, format_links, recognised_links
+from weft.text.pair_formats import PairFormat
 from weft.text.pair_lines import format_pairs
-from weft.text.pairs import PLAIN, EmptySideError, PairFormat, read_pairs
+from weft.text.pairs import PLAIN, EmptySideError, read_pairs
 from weft.text.rows import is_csv, is_named_for_pairs, is_named_for_units
 from weft.text.translations import NoTextError
 from weft.types import Alignment, SentencePair

@@ -23,15 +23,17 @@ from weft.cli.linked import (
 from weft.cli.options import OUTPUT, OutputOption, StrictOption
 from weft.cli.output import on_screen, open_output, say
 from weft.cli.progress import counted
-from weft.errors import SettingError, number_of
+from weft.errors import FormatError, SettingError, number_of
 from weft.text.cells import RowWriter, csv_row, protected, row_writer
-from weft.text.fields import TextPair, told_separator
 from weft.text.lines import FilePath, display_name, read_together, read_whole_lines
-from weft.text.pairs import NOTHING, PairReader, read_text_pairs
+from weft.text.pairs import NOTHING, EmptySideError, PairReader, read_text_pairs
+from weft.text.tables import told_separator
 from weft.text.unit_files import kind_by_content, kind_by_name, without_units
 
 _KEEP = "What to keep (choose one)"
 Verdicts = Iterable[tuple[float, bool]]
+Cells = tuple[str, str, str, str]
+"""Of a row in the report: its id, both sentences, and what is wrong with it."""
 
 
 @expanded
@@ -119,7 +121,7 @@ def filter_pairs(
         names = [path for path in (output, target_output) if path is not None]
         writers = [stack.enter_context(open_output(path)) for path in names]
         note = stack.enter_context(open_output(report)) if report is not None else None
-        rows = _rows(text.reader(), given) if report is not None else repeat(TextPair(None))
+        rows = _rows(text.reader(), given) if report is not None else repeat(("", "", "", ""))
         tally = _Tally(headings, note, row_writer(report or "-"), rows)
         if document is not None:
             for piece in without_units(given.sentences, (keep for _, keep in map(tally.add, verdicts))):
@@ -183,35 +185,36 @@ def _as_bars(sides: tuple[bytes, ...]) -> bytes:
     return b" ||| ".join(side.removesuffix(b"\n").removesuffix(b"\r") for side in sides) + b"\n"
 
 
-def _rows(reader: PairReader, given: LinkedInput) -> Iterator[TextPair]:
-    """What each row says, for people who look at what was dropped; what is wrong with a row was said before."""
-    return read_text_pairs(
+def _rows(reader: PairReader, given: LinkedInput) -> Iterator[Cells]:
+    """What each row says, for people who look at what was dropped: its id, its sentences, and what is wrong with it."""
+    errors: list[FormatError] = []
+    rows = read_text_pairs(
         given.sentences,
         given.others,
         format=reader.format,
         fields=reader.fields,
-        on_error=lambda error: None,
+        on_error=errors.append,
         doubts=False,
     )
-
-
-def _shown(row: TextPair) -> tuple[str, str, str]:
-    """The id of a row, if it has one, and its sentences."""
-    source, target = (side if isinstance(side, str) else " ".join(side) for side in row.sides or ("", ""))
-    return str(row.extra.get("id", "")), source, target
+    for row in rows:
+        error = errors.pop() if errors else None
+        there = error.__cause__.sides if error and isinstance(error.__cause__, EmptySideError) else ("", "")
+        source, target = (side if isinstance(side, str) else " ".join(side) for side in row.sides or there)
+        name = next((value for field, value in row.extra.items() if field.lower() == "id"), "")
+        yield str(name), source, target, error.reason if error else ""
 
 
 class _Tally:
     """Counts the pairs and those that are kept, and reports each with what its row says."""
 
     def __init__(
-        self, headings: Set[int], note: Callable[[bytes], object] | None, row: RowWriter, rows: Iterator[TextPair]
+        self, headings: Set[int], note: Callable[[bytes], object] | None, row: RowWriter, rows: Iterator[Cells]
     ) -> None:
         self.kept = self.total = 0
         self._number = 0
         self._headings, self._note, self._row, self._rows = headings, note, protected(row), rows
         if note is not None and row is csv_row:  # a table with tabs has no names of columns
-            note(row(("score", "verdict", "id", "source", "target")).encode())
+            note(row(("score", "verdict", "id", "source", "target", "reason")).encode())
 
     def add(self, rated: tuple[float, bool]) -> tuple[float, bool]:
         """Take note of the score of the next row and of whether it is kept."""
@@ -222,7 +225,7 @@ class _Tally:
         self.kept += keep
         if self._note is not None:
             verdict = "header" if is_heading else "kept" if keep else "dropped" if score >= 0 else "bad"
-            cells = (f"{max(score, 0.0):.6f}", verdict, *_shown(next(self._rows)))
+            cells = (f"{max(score, 0.0):.6f}", verdict, *next(self._rows))
             self._note(self._row(cells).encode("utf-8", "backslashreplace"))
         return rated
 

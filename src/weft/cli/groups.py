@@ -28,7 +28,8 @@ from weft.cli.options import (
     ThresholdOption,
 )
 from weft.text.fields import PairFields
-from weft.text.pairs import PairFormat, PairReader
+from weft.text.pair_formats import PairFormat
+from weft.text.pairs import PairReader
 
 AlignModelOption = Annotated[
     str | None,

@@ -20,7 +20,7 @@ from weft.cli.output import only_one_stdin, say
 from weft.errors import SettingError
 from weft.text.json_objects import parse_json_object
 from weft.text.lines import FilePath, display_name, first_lines, rereadable
-from weft.text.pairs import PairFormat
+from weft.text.pair_formats import PairFormat
 from weft.text.rows import as_csv
 from weft.text.translations import TRANSLATION
 from weft.types import Alignment, SentencePair

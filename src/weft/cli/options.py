@@ -10,7 +10,7 @@ import typer
 from weft.corpus.job import Engine
 from weft.extraction.methods import METHODS, Cost, unknown_method
 from weft.extraction.symmetrize import Symmetrization
-from weft.text.pairs import PairFormat
+from weft.text.pair_formats import PairFormat
 
 
 class Dtype(StrEnum):

@@ -29,7 +29,7 @@ from weft.extraction.terms import Term, read_terms
 from weft.text.fields import PairFields
 from weft.text.files import Write, refuse_overwriting, writing
 from weft.text.lines import STDIN
-from weft.text.pairs import PairFormat
+from weft.text.pair_formats import PairFormat
 from weft.text.segment import word_splitters
 from weft.text.watches import no_links_remark
 

@@ -17,7 +17,8 @@ from weft.extraction.scores import Scores
 from weft.extraction.terms import Term, TermIndex, keep_terms
 from weft.text.fields import PairFields
 from weft.text.files import Write
-from weft.text.pairs import PLAIN, PairFormat
+from weft.text.pair_formats import PairFormat
+from weft.text.pairs import PLAIN
 from weft.version import __version__
 
 if TYPE_CHECKING:

@@ -15,11 +15,13 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft.errors import FormatError
-from weft.text.fields import HEADING, PairFields, Sides
+from weft.text.fields import PairFields, Sides
 from weft.text.lines import FilePath, OnError, display_name
 from weft.text.links import LinkFormat, json_links, line_writer, links_of_record
-from weft.text.pairs import NOTHING, PLAIN, PairFormat, read_text_pairs, words_of
+from weft.text.pair_formats import PairFormat
+from weft.text.pairs import NOTHING, PLAIN, read_text_pairs, words_of
 from weft.text.segment import Segmented, Segmenter
+from weft.text.tables import HEADING
 from weft.text.watches import SplitWatch
 from weft.types import Alignment, SentencePair, Words
 

@@ -22,7 +22,7 @@ from weft.corpus.records import AlignedChunk, Chunk, cut_records
 from weft.corpus.workers import Workers
 from weft.errors import FormatError, SettingError, WeftError
 from weft.text.files import WholeFile, blocks, checksum, writing
-from weft.text.pairs import PairFormat
+from weft.text.pair_formats import PairFormat
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,8 @@ from weft.encoding.encoder import Encoded
 from weft.encoding.subwords import Subwords, TokenizedPairs, unknown_words
 from weft.encoding.transfer import to_host
 from weft.extraction.pair_evidence import WEIGHTS, Weights, gain, pair_evidence, skip_evidence
-from weft.extraction.pairing import StretchPair, StretchStates, best_way, likeliest_way, likely_pairs
+from weft.extraction.pairing import StretchPair, best_way, likeliest_way, likely_pairs
+from weft.extraction.stretch_states import StretchStates
 from weft.types import Alignment, Link
 
 

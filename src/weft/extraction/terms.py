@@ -10,11 +10,12 @@ from itertools import product
 from typing import Any
 
 from weft.errors import FormatError
-from weft.text.fields import JsonlParser, NoPairError, OneCellError, PairFields, TableParser
+from weft.text.fields import JsonlParser, NoPairError, PairFields
 from weft.text.json_objects import is_json_object, parse_json_object, shorten
 from weft.text.lines import FilePath, decode, display_name
 from weft.text.pairs import PLAIN, split_words
 from weft.text.rows import is_csv, read_rows, with_lines
+from weft.text.tables import OneCellError, TableParser
 from weft.text.translations import Languages, in_words, translations_of
 from weft.text.watches import warn_of_headings
 from weft.types import Alignment, Link, SentencePair, Words

@@ -9,11 +9,13 @@ from typing import Any
 from weft.errors import FormatError, WeftError
 from weft.models.files import CONFIG_FILE, ONNX_FILE, TOKENIZER_FILE, has_graph
 from weft.models.known import (
+    ALIKE_IF_UNKNOWN,
     KNOWN_ENCODERS,
     KnownEncoder,
     built_in_models,
     encoder_called,
     known_encoder,
+    nearest_name,
     two_thirds_up,
 )
 from weft.models.resolve import resolve_model
@@ -51,9 +53,11 @@ def describe_model(name: str) -> Iterator[tuple[str, object]]:
         return _facts(called, here.folder, here.settings)
     known = encoder_called(name)
     if known is None:
+        near = None if "/" in name else nearest_name(name, alike=ALIKE_IF_UNKNOWN)
+        meant = f" Did you mean {near}?" if near else ""
         raise WeftError(
-            f"there is no model {name} on this machine, and 'weft model info' downloads nothing. If it is on the "
-            f"Hugging Face Hub, any command with --model {name} downloads it."
+            f"there is no model {name} on this machine, and 'weft model info' downloads nothing.{meant} If it is on "
+            f"the Hugging Face Hub, any command with --model {name} downloads it."
         )
     return _known(known)
 

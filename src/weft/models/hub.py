@@ -14,8 +14,6 @@ from weft.models.files import CONFIG_FILE, ONNX_FILE
 
 # No pickles, no other frameworks' weights, and nothing of a repository's subfolders.
 _TAKEN = ("*.json", "*.txt", "*.model", "*.spm", "*.safetensors", "model.onnx")
-# Less alike than where the name may be that of a model that can be used.
-_ALIKE = 0.6
 _ADVICE = "Give a folder or a model's name; weft comes with {}."
 
 
@@ -68,11 +66,11 @@ def download(name: str, options: HubOptions) -> Path:
 
 def _unknown(name: str) -> str:
     """What needs torch: the model, or if its name is more likely a slip, any model from the hub."""
-    from weft.models.known import nearest_name
+    from weft.models.known import ALIKE_IF_UNKNOWN, nearest_name
 
     if "/" in name:
         return f"The model {name}"
-    near = nearest_name(name, alike=_ALIKE)
+    near = nearest_name(name, alike=ALIKE_IF_UNKNOWN)
     meant = f"; did you mean {near}?" if near else "."
     return f"there is no built-in model or folder {name}{meant} A model from the Hugging Face Hub"
 

@@ -16,6 +16,8 @@ DEFAULT_MODEL = "weft-mini"
 _BUILT_IN_FOLDER = Path(__file__).parent
 # How alike a name must be to count as misspelt: names of other people's models that resemble ours stay usable.
 _ALIKE = 0.8
+# Less alike where nothing can be used under the name as it is.
+ALIKE_IF_UNKNOWN = 0.6
 
 
 @dataclass(frozen=True, slots=True)

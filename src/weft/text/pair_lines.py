@@ -9,7 +9,8 @@ from functools import cache
 from weft.errors import FormatError
 from weft.text.cells import csv_row
 from weft.text.json_objects import shorten
-from weft.text.pairs import NOTHING, PLAIN, PairFormat, PairParser, split_sides
+from weft.text.pair_formats import PairFormat, PairParser
+from weft.text.pairs import NOTHING, PLAIN, split_sides
 from weft.types import SentencePair
 
 

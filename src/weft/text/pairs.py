@@ -6,45 +6,33 @@ splitting at them would shift every index after them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import tee
 from typing import Any
 
 from weft.errors import FormatError, SettingError, chosen
-from weft.text.fields import HEADING, JsonlParser, NoPairError, PairFields, Sides, TableParser, TextPair
-from weft.text.json_objects import is_json_object
+from weft.text.fields import NoPairError, PairFields, Sides, TextPair
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_together
+from weft.text.pair_formats import TABLES, PairFormat, PairParser
 from weft.text.rows import GETTEXT, as_csv, is_csv, is_po, read_named_rows, read_rows, with_lines
+from weft.text.tables import HEADING
 from weft.text.watches import IdWatch, PairsWatch, warn_of_headings, watched
 from weft.types import SentencePair, Words
 
 PLAIN = PairFields()
 """Files without column names, and JSONL with the fields `source` and `target`, or `translation`."""
 
-NO_FORMAT = "expected 'source ||| target'"
-"""How the message about a line in no format begins."""
-
 NOTHING = SentencePair((), ())
 """Stands for a line that holds no pair, so that line n of the output still belongs to line n of the input."""
-# The bars come first in the pattern, so that the search for them is one for a plain string.
-_BARS = re.compile(r"\|\|\|(?<![^ \t]\|\|\|)(?![^ \t])")
 
 
 class EmptySideError(ValueError):
-    """A line is in order, but it lacks a sentence or its translation."""
+    """A line is in order, but it lacks a sentence or its translation; `sides` are what it has."""
 
-
-class PairFormat(StrEnum):
-    """How sentence pairs are written; `auto` looks at the lines themselves."""
-
-    AUTO = "auto"
-    BARS = "bars"
-    TSV = "tsv"
-    CSV = "csv"
-    JSONL = "jsonl"
+    def __init__(self, message: str, sides: Sides) -> None:
+        super().__init__(message)
+        self.sides = sides
 
 
 _BY_NAME = "choose the columns by their names, with `source_field` and `target_field`; weft then skips the line"
@@ -52,7 +40,6 @@ _BY_ORDER = (
     "remove it (tail -n +2 skips the first line), or call another column in `columns` what that line calls it; weft "
     "then skips the line"
 )
-_TABLES = (PairFormat.TSV, PairFormat.CSV)
 Split = Callable[[str], Words]
 
 
@@ -197,10 +184,10 @@ def read_text_pairs(
     named_csv = is_csv(path)
     if fields.columns and format is PairFormat.AUTO:
         format = PairFormat.CSV if named_csv else PairFormat.TSV
-    if fields.columns and format not in _TABLES:
+    if fields.columns and format not in TABLES:
         raise SettingError(f"`columns` are for TSV and CSV; the format is {format}.")
     path = as_csv(path) if format is PairFormat.CSV else path
-    is_table = format in _TABLES or (format is PairFormat.AUTO and named_csv)
+    is_table = format in TABLES or (format is PairFormat.AUTO and named_csv)
     rows = read_rows(path) if fields.source is None else read_named_rows(path, is_table=is_table)
     return _read_one_file(path, rows, PairParser(format, fields, named_csv=named_csv), on_error, doubts)
 
@@ -231,41 +218,6 @@ def _read_one_file(
                 watch.look(pair.sides[0], parser.first_row)
             yield pair
     watch.finish()
-
-
-class PairParser:
-    """Parses lines of one file; with the format `auto` it finds the format out as it goes."""
-
-    def __init__(self, format: PairFormat, fields: PairFields, *, named_csv: bool = False) -> None:
-        self.fields = fields
-        self._otherwise = PairFormat.CSV if named_csv else None
-        self._guessing = format is PairFormat.AUTO
-        self._parsers: dict[PairFormat, Callable[[str], TextPair]] = {
-            PairFormat.BARS: _parse_bars,
-            PairFormat.TSV: TableParser(fields, csv=False),
-            PairFormat.CSV: TableParser(fields, csv=True),
-            PairFormat.JSONL: JsonlParser(fields),
-        }
-        self._format = format
-        self._parse = self._parsers.get(format)
-
-    @property
-    def reads_table(self) -> bool:
-        """Whether lines are read as rows of TSV or CSV."""
-        return self._format in _TABLES
-
-    @property
-    def first_row(self) -> Sequence[str]:
-        """The cells of the first row of a table; it may hold the names of the columns."""
-        return self._parse.first_row if isinstance(self._parse, TableParser) else ()
-
-    def parse(self, text: str) -> TextPair:
-        """Parse one line; every way it can fail is a ValueError."""
-        # One odd line with a tab at the start must not spoil a file of bars.
-        if self._guessing and (self._parse is None or (self._format is PairFormat.TSV and "\t" not in text)):
-            self._format = recognised(text) or (self._otherwise if text.strip() else None) or self._format
-            self._parse = self._parsers.get(self._format)
-        return self._parse(text) if self._parse else _no_format(text)
 
 
 def _read_two_files(
@@ -311,40 +263,7 @@ def _check(sides: Sides | None, *, is_blank: bool = True) -> None:
     if all(empty):
         is_list = isinstance(sides[0], tuple)
         found = "the line is blank" if is_blank else "both sides are empty"
-        raise EmptySideError(
-            "the record has no words." if is_list else f"{found}; expected a sentence and its translation."
-        )
+        message = "the record has no words." if is_list else f"{found}; expected a sentence and its translation."
+        raise EmptySideError(message, sides)
     if any(empty):
-        raise EmptySideError(f"the {'source' if empty[0] else 'target'} side is empty.")
-
-
-def recognised(text: str) -> PairFormat | None:
-    """The format of a line, if the line itself tells it."""
-    if text.startswith("{") and text.rstrip().endswith("}") and is_json_object(text):
-        return PairFormat.JSONL
-    if _BARS.search(text):
-        return PairFormat.BARS
-    return PairFormat.TSV if "\t" in text.strip() else None
-
-
-def _no_format(text: str) -> TextPair:
-    if not text.strip(" \t"):
-        return TextPair(("", ""))
-    if text.startswith('msgid "'):
-        raise SettingError(GETTEXT)  # one sentence for the whole file
-    if "|||" in text:
-        raise ValueError("the bars need a space on both sides: 'source ||| target'.")
-    if text.lstrip().startswith("["):
-        raise ValueError("expected a JSON object on each line, found an array. For one object per line: jq -c '.[]'.")
-    raise ValueError(f"{NO_FORMAT}, two columns separated by a tab, or a JSON object. CSV needs `input_format` csv.")
-
-
-def _parse_bars(text: str) -> TextPair:
-    sides = text.split(" ||| ") if text.count("|||") == 1 else []
-    if len(sides) != 2:  # an unusual line
-        sides = _BARS.split(text)
-    if len(sides) == 2:
-        return TextPair((sides[0].strip(" \t"), sides[1].strip(" \t")))
-    if not text.strip(" \t"):
-        return TextPair(("", ""))
-    raise ValueError(f"expected one ' ||| ' separator, found {len(sides) - 1}.")
+        raise EmptySideError(f"the {'source' if empty[0] else 'target'} side is empty.", sides)

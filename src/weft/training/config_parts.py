@@ -8,7 +8,7 @@ from math import isfinite
 
 from weft.errors import SettingError
 from weft.text.fields import PairFields
-from weft.text.pairs import PairFormat
+from weft.text.pair_formats import PairFormat
 
 Range = tuple[Callable[[float], bool], str]
 POSITIVE: Range = (lambda value: value > 0, "above 0")

@@ -54,12 +54,12 @@ def _linked_pairs(corpus: CorpusConfig, use_possible: bool) -> Iterator[tuple[Se
         yield row.pair or NOTHING, Alignment.of(kept) if kept else None
 
 
-def corpus_pairs(corpus: CorpusConfig) -> Iterator[SentencePair]:
-    """The sentence pairs of a corpus; a line that holds none is nothing."""
+def corpus_pairs(corpus: CorpusConfig, *, watch: bool = False) -> Iterator[SentencePair]:
+    """The sentence pairs of a corpus; a line that holds none is nothing. Those who `watch` are told of unsplit text."""
     languages = (corpus.source_language, corpus.target_language)
     fields = PairFields.of(corpus.source_field, corpus.target_field, corpus.columns, languages)
     split = word_splitters(True, *languages) if corpus.raw else None
-    reader = PairReader(corpus.input_format, fields, split)
+    reader = PairReader(corpus.input_format, fields, split, watch)
     return reader.pairs(corpus.path, corpus.target, on_error=lambda error: None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import fields
 from itertools import chain, islice
@@ -16,6 +17,7 @@ from weft.training.defaults import expanded, prefixes
 from weft.tuning import DevSet
 
 _FEW_GOLD = 20
+_LOOKED_AT = 100  # pairs that show whether text is split into words
 _ONE_BY_ONE = (
     " If the corpora need different names, use a settings file, in which each [[corpus]] has a source_field and "
     "target_field of its own (docs/training.md)."
@@ -59,7 +61,10 @@ def _check_pairs(corpus: CorpusConfig, corpora: Sequence[CorpusConfig]) -> None:
     if not _are_files(corpus.path, corpus.target):
         return
     try:
-        if any(pair.source and pair.target for pair in corpus_pairs(corpus)):
+        # Gold and other links count the words as they are.
+        pairs = corpus_pairs(corpus, watch=corpus.links in (None, STATISTICAL))
+        if any(pair.source and pair.target for pair in pairs):
+            deque(islice(pairs, _LOOKED_AT), maxlen=0)
             return
     except SettingError as error:
         raise SettingError(f"{corpus.path}: {error}{_ONE_BY_ONE if len(corpora) > 1 else ''}") from error

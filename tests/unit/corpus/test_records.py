@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from weft.corpus.records import OutputFormat, read_records, record_writer
-from weft.text.pairs import PairFormat
+from weft.text.pair_formats import PairFormat
 from weft.text.segment import segmenter_for
 from weft.types import Alignment, Link
 

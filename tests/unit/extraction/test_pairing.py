@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.extraction import pairing
-from weft.extraction.pairing import StretchPair, StretchStates, best_way, likeliest_way, likely_pairs, probabilities
+from weft.extraction import cutting, pairing
+from weft.extraction.pairing import StretchPair, best_way, likeliest_way, likely_pairs, probabilities
+from weft.extraction.stretch_states import StretchStates
 
 WIDTH = 64
 
@@ -64,7 +65,7 @@ def test_a_long_text_is_cut_at_anchors_and_paired_all_the_same():
     count = 400
     groups = [[k] for k in range(count)]
     source, target = two_texts(2, count, source=groups, target=[[k] for k in range(count) if k % 50 != 7])
-    assert len(pairing._blocks(source, target)) > 5
+    assert len(cutting.cut_places(source, target)) > 5
     found = [pair for pair in best_way(likely_pairs(source, target, slack=0.0, skip=-1.0)) if not pair.is_skip]
     kept = [k for k in range(count) if k % 50 != 7]
     assert [pair[:4] for pair in found] == [(k, k + 1, place, place + 1) for place, k in enumerate(kept)]
@@ -74,10 +75,10 @@ def test_a_long_text_is_cut_at_anchors_and_paired_all_the_same():
 def test_a_text_that_repeats_itself_takes_no_more_than_its_length(height, width):
     # No place is a better anchor than another, and no pair of stretches a better one.
     texts = two_texts(5, 1, source=[[0]] * height, target=[[0]] * width)
-    blocks = pairing._blocks(*texts)
+    blocks = cutting.cut_places(*texts)
     assert (blocks[0], blocks[-1]) == ((0, 0), (height, width))
     cells = [(row_end - row) * (end - place) for (row, place), (row_end, end) in pairwise(blocks)]
-    assert max(cells) <= 1.1 * pairing._MOST_CELLS
+    assert max(cells) <= 1.1 * cutting._MOST_CELLS
     found = likely_pairs(*texts, slack=5.0, skip=-1.0, most=3)
     assert sum(not pair.is_skip for pair in found) <= 3 * (height + width)
     assert_complete(best_way(found), height, width)

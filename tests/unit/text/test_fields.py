@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.errors import FormatError, SettingError
-from weft.text.fields import HEADING, PairFields, TextPair
+from weft.text.fields import PairFields, TextPair
 from weft.text.pairs import PairReader, read_pairs, read_text_pairs, read_texts
+from weft.text.tables import HEADING
 from weft.types import SentencePair
 
 GOOD = SentencePair(("das", "ist", "gut"), ("that", "is", "good"))

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.errors import FormatError, LineCountError, SettingError
-from weft.text.pairs import NOTHING, PairFormat, read_pairs, read_texts, split_words
+from weft.text.pair_formats import PairFormat
+from weft.text.pairs import NOTHING, read_pairs, read_texts, split_words
 from weft.types import SentencePair
 
 GOOD = SentencePair(("das", "ist", "gut"), ("that", "is", "good"))

@@ -25,6 +25,15 @@ def test_nobody_reads_a_pipe_before_the_run(tmp_path, pipe):
     os.close(descriptor)
 
 
+@pytest.mark.parametrize("links", [None, "given"])
+def test_text_that_is_not_split_is_noticed_unless_links_count_its_words(tmp_path, caplog, links):
+    (tmp_path / "text").write_text("Das Haus ist groß.\tThe house is big.\n" * 3)
+    (tmp_path / "given").write_text("0-0\n" * 3)
+    corpus = CorpusConfig(str(tmp_path / "text"), links=links and str(tmp_path / links))
+    check_files(TrainingConfig(str(tmp_path / "out"), (corpus,)), resume=False, overwrite=False)
+    assert ("does not seem to be split into words (groß.)" in caplog.text) is (links is None)
+
+
 def test_corpora_with_other_names_of_columns_are_sent_to_a_settings_file(tmp_path):
     sentence = "das ist ein sehr langer Satz, den niemand ganz lesen will"
     (tmp_path / "a.tsv").write_text(f"{sentence}\tthat is good\n")
