@@ -78,7 +78,8 @@ def filter_pairs(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Write the score of every input line, whether it was kept, its id and both sentences to this file.",
+            help="Write a line for every input line to this file: its score, whether it was kept, its id, both "
+            "sentences and any error.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,

@@ -86,7 +86,7 @@ def lexicon(
         bool,
         typer.Option(
             "--unlinked",
-            help="Also count words without a link: as rows with NULL, and in the probabilities.",
+            help="Also count words without links: adds rows with NULL, and includes them in the probabilities.",
             rich_help_panel=_ENTRIES,
         ),
     ] = False,

@@ -200,7 +200,7 @@ TargetLanguageOption = Annotated[
     str | None,
     typer.Option(
         metavar="CODE",
-        help="Language code of the target side.",
+        help="Language code of the target side; works in the same way.",
         show_default="guessed from the script",
         rich_help_panel=TEXT,
     ),

@@ -66,8 +66,8 @@ def phrases(
 ) -> None:
     """Extract phrase pairs into a Moses phrase table, TSV or CSV.
 
-    Fields of Moses: source ||| target ||| scores ||| links ||| counts. Columns of a table: source, target, count,
-    p(target|source), p(source|target).
+    A Moses phrase table has the fields source ||| target ||| scores ||| links ||| counts. TSV and CSV have the columns
+    source, target, count, p(target|source) and p(source|target).
 
     Example: weft phrases pairs.txt --links pairs.links --max-length 5 -o phrase-table.gz
     """

@@ -88,7 +88,7 @@ def project(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Write to this file which labels or tags could not be placed, or only in part.",
+            help="Write to this file which labels or tags could not be placed in full, and why.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -114,7 +114,7 @@ def project(
     scheme: Annotated[
         Scheme,
         typer.Option(
-            help="For conll: the tagging scheme to write; word is one label for each word, such as its part of speech.",
+            help="For conll: the tagging scheme to write; word means one label per word, such as its part of speech.",
             rich_help_panel=_LABELS,
         ),
     ] = Scheme.AUTO,

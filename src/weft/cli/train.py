@@ -35,7 +35,14 @@ def train(
         typer.Argument(metavar="CORPUS", help="Sentence pairs in any format, or annotation projects; - is stdin."),
     ] = None,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="DIR", help="Folder for the model.", rich_help_panel=OUTPUT)
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            help="Folder for the model; required, here or in --config.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     model: Annotated[
         str | None,

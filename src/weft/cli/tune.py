@@ -79,8 +79,9 @@ def tune(
     """Find the best settings for a model on dev sets.
 
     The settings are the layer, the method, the threshold and the null. The link probabilities are calibrated as well,
-    on the dev sets mixed with unrelated and half-translated sentences. The results are stored in weft.json. The model's
-    own settings, if it has any, are tried first; they and their calibration are kept unless other settings are better.
+    on the dev sets and on unrelated and half-translated pairs made from them. The results are stored in weft.json. The
+    model's own settings, if it has any, are tried first; they and their calibration are kept unless other settings are
+    better.
 
     Example: weft tune --model my-model --dev dev/ro-en --dev dev/ja-en
     """
