@@ -23,6 +23,7 @@ from weft.extraction.pair_score import doubted, with_pair_score
 from weft.extraction.scores import Scores
 from weft.extraction.settings import ExtractionSettings
 from weft.extraction.similarity import cosines, dot_products
+from weft.extraction.sounds import Sounds
 from weft.models.known import DEFAULT_MODEL
 from weft.models.load import load_encoder
 from weft.models.resolve import resolve_model
@@ -274,7 +275,9 @@ class Aligner:
             first + np.searchsorted(subwords[side].words, [0, *accumulate(map(len, text))])
             for side, (first, text) in enumerate(zip(subwords.starts.tolist(), (source, target), strict=False))
         ]
-        texts = alternatives(subwords, (starts[0], starts[1]), self.encoder.encode_stretches, may_differ=True)
+        sides = starts[0], starts[1]
+        sounds = Sounds.of(source, target)
+        texts = alternatives(subwords, sides, self.encoder.encode_stretches, may_differ=True, sounds=sounds)
         found: list[Alignment] = []
         for pieces in cut_by_weight(texts.pieces, self.encoder.pace.chunk_words, lambda piece: piece.n_words):
             found.extend(self.begin(pairs_of(pieces, subwords, tokenizer.unknown), scores=scores)())

@@ -14,6 +14,7 @@ from weft.encoding.subwords import Subwords, TokenizedPairs, unknown_words
 from weft.encoding.transfer import to_host
 from weft.extraction.pair_evidence import WEIGHTS, Weights, gain, pair_evidence, skip_evidence
 from weft.extraction.pairing import StretchPair, best_way, likeliest_way, likely_pairs
+from weft.extraction.sounds import Sounds
 from weft.extraction.stretch_states import StretchStates
 from weft.types import Alignment, Link
 
@@ -73,18 +74,27 @@ class Piece:
 class LongPair:
     """The pieces of a long pair that may belong together, and stretches that may have no counterpart.
 
-    `n_words` are those of both sides. `weights` say what counts for a pair.
+    `n_words` are those of both sides. `weights` say what counts for a pair, `sounds` which stretches sound alike.
     """
 
     pieces: list[Piece]
     skips: list[tuple[StretchPair, Weights]]
     n_words: int
     weights: Weights = _CLOSELY.weights
+    sounds: Sounds | None = None
 
     def evidence(self, found: Sequence[Alignment]) -> list[tuple[StretchPair, Weights]]:
         """What the links of each piece say for it, and what speaks for stretches without a counterpart."""
         pieces = zip(self.pieces, found, strict=True)
-        return [*((piece.stretches, pair_evidence(links, piece.edges)) for piece, links in pieces), *self.skips]
+        return [*((piece.stretches, self._of_piece(piece, links)) for piece, links in pieces), *self.skips]
+
+    def _of_piece(self, piece: Piece, links: Alignment) -> Weights:
+        evidence = pair_evidence(links, piece.edges)
+        if self.sounds is None:
+            return evidence
+        source, source_end, target, target_end, _ = piece.stretches
+        alike, unheard = self.sounds.evidence(slice(source, source_end), slice(target, target_end))
+        return evidence._replace(alike=alike, unheard=unheard)
 
     def chosen(self, found: Sequence[Alignment]) -> list[tuple[StretchPair, Alignment | None]]:
         """The likeliest way through both texts by links, with those of each step; None for one side alone."""
@@ -181,6 +191,7 @@ def alternatives(
     encode_stretches: Callable[[Subwords], Encoded],
     *,
     may_differ: bool = False,
+    sounds: Sounds | None = None,
 ) -> LongPair:
     """Sentences: several ways to pair them, from which their links will choose.
 
@@ -189,13 +200,14 @@ def alternatives(
         starts: where the sentences of each text begin among the subwords, and behind them where the last one ends.
         encode_stretches: the encoder's way to read the stretches of one text.
         may_differ: whether sentences of either text may well be missing in the other.
+        sounds: which sentences sound alike, if that is known.
     """
     pairing = _LOOSELY if may_differ else _CLOSELY
     states = (_states(subwords, side, encode_stretches) for side in starts)
-    found = likely_pairs(*states, slack=pairing.slack, skip=pairing.skip, most=pairing.most)
+    found = likely_pairs(*states, slack=pairing.slack, skip=pairing.skip, most=pairing.most, sounds=sounds)
     pieces = [_piece(subwords, pair, starts) for pair in found if not pair.is_skip]
     skips = [(pair, skip_evidence(_n_subwords(pair, starts))) for pair in found if pair.is_skip]
-    return LongPair(pieces, skips, _n_words(subwords, starts), pairing.weights)
+    return LongPair(pieces, skips, _n_words(subwords, starts), pairing.weights, sounds)
 
 
 def _overlapping(

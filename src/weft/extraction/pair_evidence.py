@@ -39,6 +39,8 @@ class Weights(NamedTuple):
             a logarithm.
         skip: a stretch has no counterpart.
         skip_length: the logarithm of its number of subwords.
+        alike: how much both sides sound alike, where one is Japanese.
+        unheard: the share of what the other side sounds like that is names which the Japanese side lacks.
     """
 
     one: float = 2.28
@@ -54,6 +56,8 @@ class Weights(NamedTuple):
     own: float = 0.659
     skip: float = -0.691
     skip_length: float = 0.439
+    alike: float = 0.593
+    unheard: float = -3.31
 
 
 WEIGHTS = Weights()

@@ -16,6 +16,7 @@ import numpy as np
 
 from weft.arrays import FloatArray, IntArray
 from weft.extraction.cutting import cut_places
+from weft.extraction.sounds import Likeness, Sounds
 from weft.extraction.stretch_states import StretchStates
 
 # How many stretches of either side may make a pair, and what speaks for such a pair, as a logarithm of odds. This
@@ -34,6 +35,8 @@ _CLOSENESS = 0.76
 _PER_SUBWORD = 0.04
 # How the logarithm of the ratio of two lengths varies: its variance for one subword, and the most that it may cost.
 _LENGTH_VARIANCE, _LENGTH_MOST = 2.5, 12.0
+# What counts for stretches that sound alike, before links say the rest.
+_SOUNDS = 1.0
 _ROUNDING = 1e-6
 # Doubtful pairs are better left out than guessed: below this probability a pair lowers the F1 that is to be expected.
 _PROBABLE = 0.45
@@ -61,7 +64,13 @@ class StretchPair(NamedTuple):
 
 
 def likely_pairs(
-    source: StretchStates, target: StretchStates, *, slack: float, skip: float, most: int = 24
+    source: StretchStates,
+    target: StretchStates,
+    *,
+    slack: float,
+    skip: float,
+    most: int = 24,
+    sounds: Sounds | None = None,
 ) -> list[StretchPair]:
     """Find which stretches of two texts may belong together, by what they say.
 
@@ -71,6 +80,7 @@ def likely_pairs(
         slack: how much less the best way with a pair may gain than the best of all; 0 gives the best way alone.
         skip: what a stretch without a counterpart gains: less than nothing.
         most: how many pairs to find for each stretch, where so many ways gain as much.
+        sounds: what both texts sound like, if that says anything.
 
     Returns:
         Pairs of neighbouring stretches, and stretches whose other side is empty, in order. Some of them make up a way
@@ -79,9 +89,12 @@ def likely_pairs(
     pairs: list[StretchPair] = []
     ratio = float(np.log(max(1, source.starts[-1]) / max(1, target.starts[-1])))
     for (first, other), (last, other_last) in pairwise(cut_places(source, target)):
-        block = _likely_in_block(
-            source.part(first, last), target.part(other, other_last), ratio, slack=slack, skip=skip, most=most
-        )
+        ours, theirs = source.part(first, last), target.part(other, other_last)
+        gains = _gains(ours, theirs, ratio) if len(ours) and len(theirs) else {}
+        if sounds is not None:
+            likeness = sounds.likeness(slice(first, last), slice(other, other_last))
+            gains = {shape: gain + _SOUNDS * _alike(likeness, *shape) for shape, gain in gains.items()}
+        block = _likely_steps(gains, len(ours), len(theirs), slack=slack, skip=skip, most=most)
         pairs.extend(pair.moved(first, other) for pair in block)
     return _with_skips(pairs, skip)
 
@@ -157,12 +170,10 @@ def _log_totals(steps: Iterable[tuple[int, int, int, int, float]]) -> dict[tuple
     return totals
 
 
-def _likely_in_block(
-    source: StretchStates, target: StretchStates, ratio: float, *, slack: float, skip: float, most: int
-) -> list[StretchPair]:
-    evidence = _word_evidence(source, target) if len(source) and len(target) else {}
+def _gains(source: StretchStates, target: StretchStates, ratio: float) -> dict[tuple[int, int], FloatArray]:
+    """What speaks for neighbouring stretches by their words and lengths, one array for each shape of pairs."""
     gains = {}
-    for (height, width), of_words in evidence.items():
+    for (height, width), of_words in _word_evidence(source, target).items():
         lengths = [_sums(side.lengths, size) for side, size in ((source, height), (target, width))]
         both = np.add.outer(lengths[0], lengths[1])
         unequal = np.subtract.outer(np.log(lengths[0]), np.log(lengths[1])) - ratio
@@ -173,7 +184,15 @@ def _likely_in_block(
             + _PER_SUBWORD * both
             - np.minimum(misfit, _LENGTH_MOST)
         )
-    return _likely_steps(gains, len(source), len(target), slack=slack, skip=skip, most=most)
+    return gains
+
+
+def _alike(likeness: Likeness, height: int, width: int) -> FloatArray:
+    """How much so many neighbouring stretches sound alike. What two of them share counts twice, unlike by links."""
+    shared = _sums(_sums(likeness.shared, height).T, width).T
+    both = np.add.outer(_sums(likeness.source, height), _sums(likeness.target, width))
+    alike: FloatArray = shared / np.sqrt(np.maximum(both, _ROUNDING))
+    return alike
 
 
 def _word_evidence(source: StretchStates, target: StretchStates) -> dict[tuple[int, int], FloatArray]:

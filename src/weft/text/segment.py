@@ -18,6 +18,7 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from weft.errors import MissingExtraError, SettingError
+from weft.text.japanese import tokenizers
 from weft.text.pairs import split_words
 
 logger = logging.getLogger(__name__)
@@ -261,15 +262,11 @@ def _is_attached(character: str) -> bool:
 
 @cache
 def _japanese() -> Segmenter:
-    _import("sudachidict_core", "ja", "Segmenting Japanese")
-    sudachi = _import("sudachipy", "ja", "Segmenting Japanese")
-    dictionary = sudachi.Dictionary()
-    # Before sudachipy 0.7 it is called `create`.
-    new_tokenizer = getattr(dictionary, "tokenizer", None) or dictionary.create
+    new_tokenizer = tokenizers()
 
     def tokens(text: str) -> Iterator[Offsets]:
-        # A tokenizer refuses to serve two threads at a time, and costs nothing to make.
-        for morpheme in new_tokenizer(mode=sudachi.SplitMode.A).tokenize(text):
+        # The shortest words.
+        for morpheme in new_tokenizer(mode="A").tokenize(text):
             yield morpheme.begin(), morpheme.end()
 
     return _by_dictionary(tokens)
