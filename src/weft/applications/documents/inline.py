@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -113,10 +112,3 @@ def without_hollow(pieces: Sequence[Piece], needs_words: Callable[[Element], boo
                 continue
         kept.append(piece)
     return kept, lost
-
-
-def right_to_left(text: str) -> bool:
-    """Whether most letters of a text are written from right to left."""
-    directions = [unicodedata.bidirectional(character) for character in text]
-    leftward = sum(direction in ("R", "AL") for direction in directions)
-    return leftward > directions.count("L")

@@ -12,6 +12,7 @@ from copy import deepcopy
 from typing import Any
 
 from weft.applications.arranging import Part, Piece, Tag
+from weft.applications.documents.direction import paragraph_is_leftward
 from weft.applications.documents.inline import NOTE_MARK, TextBuilder, trimmed, without_hollow
 from weft.applications.documents.runs import WORD, look, name_of, properties_of, run_of, set_direction, text_run
 from weft.applications.documents.trees import local_name, lxml_etree
@@ -38,7 +39,7 @@ _EMPHASIS = frozenset(
 
 
 class Paragraph:
-    """A paragraph: its markup, and its node, into which a translation can be put."""
+    """A paragraph: its markup, and its node, into which a translation can be put; `translated` is then its text."""
 
     def __init__(self, node: Any) -> None:
         self._node = node
@@ -51,6 +52,7 @@ class Paragraph:
             self._read(child)
         self._change_format(None)
         self.markup = trimmed(self._builder.built())
+        self.translated = ""
 
     def _read(self, node: Any) -> None:
         name = local_name(node)
@@ -153,7 +155,7 @@ class Paragraph:
         for child in list(self._node):
             if local_name(child) != "pPr":
                 self._node.remove(child)
-        set_direction(self._node, "".join(piece for piece in pieces if isinstance(piece, str)))
+        self.translated = "".join(piece for piece in pieces if isinstance(piece, str))
         stack, formats = [self._node], [self._base]
         for piece in _without_blanks_at_breaks(pieces):
             if isinstance(piece, str):
@@ -165,6 +167,10 @@ class Paragraph:
             else:
                 _enter_or_leave(stack, piece)
         return lost
+
+    def set_direction(self, *, document: bool) -> None:
+        """Let the translation run the way it is written; `document` says whether most of the text runs leftward."""
+        set_direction(self._node, leftward=paragraph_is_leftward(self.translated, document))
 
 
 def _is_formatting(element: Element) -> bool:

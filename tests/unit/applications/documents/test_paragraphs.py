@@ -36,6 +36,7 @@ def translated(node: etree._Element, target: str, pairs: set[tuple[int, int]]) -
     sizes = (len(record.tagged.words), len(record.plain.words))
     alignment = Alignment.of(Link(*pair) for pair in pairs if pair[0] < sizes[0] and pair[1] < sizes[1])
     read.fill(project_markup(record, alignment).pieces)
+    read.set_direction(document=False)
     return node
 
 
