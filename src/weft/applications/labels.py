@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # So many sentences are looked at before the first label is written in the scheme that they use.
 _LOOKED_AT = 1000
 # What is listed although the label has a place.
-_PLACED = (Reason.APART, Reason.NEARBY)
+_PLACED = (Reason.APART, Reason.NEARBY, Reason.INSERTED)
 
 
 class Listing:
@@ -65,6 +65,9 @@ class Listing:
         if lost:
             why = "; ".join(f"{count:,}: {reason}" for reason, count in lost)
             yield f"{sum(count for _, count in lost):,} of {self._total:,} {self._what} could not be placed ({why})."
+        if inserted := self._reasons[Reason.INSERTED]:
+            lacking = "placeholder is" if inserted == 1 else "placeholders are"
+            yield f"{inserted:,} {lacking} missing from the translation, and weft guessed the place. Please check."
         if nearby:
             yield f"{nearby:,} of {self._total:,} {self._what} have no links and were put in the nearest place."
         if parts:
@@ -234,5 +237,5 @@ def project_tags(projector: Projector, path: FilePath, other: FilePath | None, r
             continue
         links = projector.from_labels(alignment)
         tagged = project_markup(record, links, gaps=projector.gaps, max_gap=projector.max_gap)
-        projector.listing.add(number, tagged.spans, tagged.projected, record.tagged.words)
+        projector.listing.add(number, tagged.spans, tagged.projected, tagged.words)
         yield tagged.line + "\n"

@@ -108,7 +108,7 @@ def without_hollow(pieces: Sequence[Piece], needs_words: Callable[[Element], boo
             last = kept[-1] if kept else ""
             if isinstance(last, Tag) and last.part is Part.OPEN and last.element is piece.element:
                 kept.pop()
-                lost.append(piece.element.name)
+                lost += [] if piece.element.minor else [piece.element.name]
                 continue
         kept.append(piece)
     return kept, lost

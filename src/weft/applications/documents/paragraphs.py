@@ -14,7 +14,17 @@ from typing import Any
 from weft.applications.arranging import Part, Piece, Tag
 from weft.applications.documents.direction import paragraph_is_leftward
 from weft.applications.documents.inline import NOTE_MARK, TextBuilder, trimmed, without_hollow
-from weft.applications.documents.runs import WORD, look, name_of, properties_of, run_of, set_direction, text_run
+from weft.applications.documents.runs import (
+    WORD,
+    is_off,
+    look,
+    name_of,
+    properties_of,
+    run_of,
+    set_direction,
+    takes_away,
+    text_run,
+)
 from weft.applications.documents.trees import local_name, lxml_etree
 from weft.applications.markup import Element
 
@@ -146,7 +156,7 @@ class Paragraph:
             self._builder.end(self._format)
             self._format = None
         if properties is not None:
-            self._format = Element(name_of(properties), {}, origin=properties)
+            self._format = Element(name_of(properties), {}, minor=takes_away(properties), origin=properties)
             self._builder.start(self._format)
 
     def fill(self, pieces: Sequence[Piece]) -> list[str]:
@@ -265,6 +275,6 @@ def _plainest(paragraph: Any) -> Any:
             known.setdefault(look(properties), properties)
 
     def rank(key: bytes) -> tuple[int, int]:
-        return sum(local_name(item) in _EMPHASIS for item in known[key]), -counts[key]
+        return sum(local_name(item) in _EMPHASIS and not is_off(item) for item in known[key]), -counts[key]
 
     return known[min(counts, key=rank)] if counts else lxml_etree().Element(f"{WORD}rPr")

@@ -14,6 +14,7 @@ WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 # Of no importance for the look of a run; the language and the direction are those of the old text.
 _IGNORED = frozenset({"lang", "noProof", "webHidden", "rtl"})
+_OFF = frozenset({"0", "false", "off", "none", "baseline"})
 # The order in which the schema wants properties of runs.
 _ORDER = {
     name: place
@@ -53,6 +54,16 @@ def name_of(properties: Any) -> str:
     """The properties by their names, as a report calls them."""
     names = [local_name(item) for item in properties if local_name(item) not in _IGNORED]
     return "+".join(names) or "plain"
+
+
+def is_off(item: Any) -> bool:
+    """Whether a property only says that a formatting does not hold."""
+    return item.get(f"{WORD}val") in _OFF
+
+
+def takes_away(properties: Any) -> bool:
+    """Whether properties only say that formattings do not hold, so that nothing is lost without them."""
+    return all(local_name(item) in _IGNORED or is_off(item) for item in properties)
 
 
 def run_of(properties: Any, child: Any) -> Any:
