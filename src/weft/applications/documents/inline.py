@@ -48,7 +48,10 @@ class Languages:
 
 
 class Document(Protocol):
-    """A document that is read: its segments in order."""
+    """A document that is read: its segments in order.
+
+    One that says which language it is in, and goes on saying so, may have that as `language`.
+    """
 
     @property
     def segments(self) -> Sequence[DocumentSegment]:
