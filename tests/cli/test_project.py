@@ -420,5 +420,5 @@ def test_placeholders_that_a_translation_lacks_are_said(weft, tmp_path):
         "</source><target>Bonjour, bienvenue.</target></trans-unit></body></file></xliff>"
     )
     done = weft("project", "m.xlf", cwd=tmp_path)
-    assert "1 placeholder is missing from the translation" in done.stderr
+    assert "weft: placeholders missing from the translation: 1. Their codes" in done.stderr
     assert 'Bonjour <x id="N" equiv-text="{{name}}"/>, bienvenue.' in done.stdout

@@ -76,8 +76,10 @@ class Listing:
             why = "; ".join(f"{count:,}: {reason}" for reason, count in lost)
             yield f"{sum(count for _, count in lost):,} of {self._total:,} {self._what} could not be placed ({why})."
         if inserted := self._reasons[Reason.INSERTED]:
-            lacking = "placeholder is" if inserted == 1 else "placeholders are"
-            yield f"{inserted:,} {lacking} missing from the translation, and weft guessed the place. Please check."
+            yield (
+                f"placeholders missing from the translation: {inserted:,}. Their codes were put in the nearest place; "
+                "check these sentences."
+            )
         if nearby:
             yield f"{nearby:,} of {self._total:,} {self._what} have no links and were put in the nearest place."
         if parts:

@@ -281,5 +281,6 @@ def test_a_placeholder_that_the_translation_lacks_is_a_word_and_is_reported(
     assert [row[4] for row in rows] == ["{{name}}", "%s"]
     assert {row[5] for row in rows} == {"the translation lacks this placeholder; its code is in the nearest place"}
     assert list(listing.summary()) == [
-        "2 placeholders are missing from the translation, and weft guessed the place. Please check."
+        "placeholders missing from the translation: 2. Their codes were put in the nearest place; "
+        "check these sentences."
     ]
