@@ -85,3 +85,15 @@ def test_a_phrase_table_of_moses_is_no_csv(weft, files):
     assert done.returncode == 2
     assert "separates its fields with |||, so it is not CSV" in done.stderr
     assert not (files / "table.csv").exists()
+
+
+@pytest.mark.parametrize(("name", "separator"), [("t.csv", ","), ("t.tsv", "\t")])
+def test_a_table_for_people_holds_bars_as_words(weft, tmp_path, name, separator):
+    (tmp_path / "pairs.jsonl").write_text('{"source": "das ||| Haus", "target": "the ||| house"}\n')
+    (tmp_path / "links").write_text("0-0 1-1 2-2\n")
+    done = weft("phrases", "pairs.jsonl", "--links", "links", "-o", name, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = [line.split(separator)[:2] for line in (tmp_path / name).read_text().splitlines()[1:]]
+    assert ["das ||| Haus", "the ||| house"] in rows
+    done = weft("phrases", "pairs.jsonl", "--links", "links", cwd=tmp_path)
+    assert "a phrase table cannot contain the word '|||'. TSV and CSV can. This pair is left out." in done.stderr

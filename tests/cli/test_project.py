@@ -342,3 +342,83 @@ def test_records_whose_fields_have_other_names(weft):
     done = weft("project", "--from", "jsonl", *fields, stdin=json.dumps(record) + "\n")
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout) == {**record, "target_spans": [[4, 10, "ORG"]]}
+
+
+def test_a_tag_for_each_word_as_hugging_face_has_them(weft, tmp_path):
+    record = {"tokens": ["Maria", "lives", "here"], "ner_tags": ["B-PER", "O", "O"], "it": ["Maria", "vive", "qui"]}
+    other = {**record, "ner_tags": ["B-X", "I-X", "E-X"]}
+    fields = ("--from", "jsonl", "--source-field", "tokens", "--target-field", "it", "--spans-field", "ner_tags")
+    (tmp_path / "links").write_text("0-0 1-1 2-2\n")
+    done = weft("project", "-", "--links", "links", *fields, stdin=json.dumps(record) + "\n", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == {**record, "target_spans": ["B-PER", "O", "O"]}
+    (tmp_path / "links").write_text("0-0 1-1 2-2\n\n")
+    both = f"{json.dumps(record)}\n{json.dumps(other)}\n"
+    done = weft("project", "-", "--links", "links", "--report", "lost", *fields, stdin=both, cwd=tmp_path)
+    found = [json.loads(line)["target_spans"] for line in done.stdout.splitlines()]
+    assert found == [["S-PER", "O", "O"], ["O", "O", "O"]], "in the scheme that the file has"
+    assert (tmp_path / "lost").read_text() == "2\tX\t0\t3\tMaria lives here\tits words have no links\n"
+    done = weft("project", "-", "--links", "links", "--scheme", "word", *fields, stdin=both, cwd=tmp_path)
+    assert json.loads(done.stdout.splitlines()[1])["target_spans"] == ["_", "_", "_"]
+
+
+def test_what_is_wrong_with_every_record_is_said_once(weft, tmp_path):
+    (tmp_path / "r.jsonl").write_text('{"id": 1, "text": "a", "label": [[0, 1, "X"]]}\n' * 30)
+    done = weft("project", "r.jsonl", "--spans-field", "label", "-o", "out", cwd=tmp_path)
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+    assert "r.jsonl:1: expected \"source\", found the fields 'id, text, label'." in done.stderr
+    assert "--source-field" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("labels", ["1\tIl\til\tPRON\n2\tdort\tdormir\tVERB\n", "Il O\ndort B-X\n"])
+@pytest.mark.parametrize("options", [("--scheme", "word"), ()])
+def test_files_that_are_swapped(weft, tmp_path, labels, options):
+    (tmp_path / "labels").write_text(labels)
+    (tmp_path / "target").write_text("Dorme .\nCiao .\n")
+    done = weft("project", "target", "labels", *options, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.endswith(" Are the files swapped? The labelled file comes first.\n")
+    done = weft("project", "labels", "target", *options, cwd=tmp_path)
+    assert "swapped" not in done.stderr
+
+
+def test_a_translation_line_by_line_is_no_markdown(weft, tmp_path):
+    (tmp_path / "d.md").write_text("# A\n\nOne two.\n")
+    (tmp_path / "d.de.md").write_text("B\nEin zwei.\n")
+    done = weft("project", "d.md", "d.de.md", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.endswith(
+        " d.de.md was read as Markdown. If it is a translation line by line, save it as a .txt file.\n"
+    )
+    (tmp_path / "d.de.txt").write_text("B\nEin zwei.\nDrei.\n")
+    assert "was read as" not in weft("project", "d.md", "d.de.txt", cwd=tmp_path).stderr
+
+
+def test_a_page_that_goes_on_naming_its_language_says_so(weft, tmp_path):
+    (tmp_path / "a.html").write_text('<html lang="en"><body><p>Hi there</p></body></html>')
+    (tmp_path / "a.txt").write_text("Salut\n")
+    (tmp_path / "links").write_text("0-0\n")
+    done = weft("project", "a.html", "a.txt", "--links", "links", cwd=tmp_path)
+    assert (
+        done.stderr
+        == 'weft: a.html declares lang="en", and so does the translation. To change that, add --target-language.\n'
+    )
+    done = weft("project", "a.html", "a.txt", "--links", "links", "--target-language", "fr", cwd=tmp_path)
+    assert (done.stderr, '<html lang="fr">' in done.stdout) == ("", True)
+
+
+def test_commands_can_be_copied_whatever_files_are_called(weft, tmp_path):
+    (tmp_path / "a b.html").write_text("<p>Hi</p>")
+    (tmp_path / "a b.txt").write_text("Salut\n")
+    assert "`weft project 'a b.html' 'a b.txt'`" in weft("project", "a b.txt", "a b.html", cwd=tmp_path).stderr
+
+
+def test_placeholders_that_a_translation_lacks_are_said(weft, tmp_path):
+    (tmp_path / "m.xlf").write_text(
+        '<xliff version="1.2"><file><body><trans-unit id="1"><source>Hello <x id="N" equiv-text="{{name}}"/>, welcome.'
+        "</source><target>Bonjour, bienvenue.</target></trans-unit></body></file></xliff>"
+    )
+    done = weft("project", "m.xlf", cwd=tmp_path)
+    assert "weft: placeholders missing from the translation: 1. Their codes" in done.stderr
+    assert 'Bonjour <x id="N" equiv-text="{{name}}"/>, bienvenue.' in done.stdout

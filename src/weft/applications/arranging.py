@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -15,6 +16,8 @@ from weft.applications.projection import Run
 
 # Signs that belong to the words before them: closing brackets and quotation marks, full stops and the like.
 CLOSING = ("Pe", "Pf", "Po")
+# Scripts that have no blanks between words: those of Thailand and its neighbours, Chinese, Japanese.
+_WITHOUT_BLANKS = re.compile(r"[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\U00020000-\U000323af]")
 
 
 class Part(Enum):
@@ -149,7 +152,7 @@ def arranged(
     standing: defaultdict[int, list[Point]] = defaultdict(list)
     for point in points:
         standing[point.place].append(point)
-    pieces = _Pieces(blanks=" " in text)
+    pieces = _Pieces(text)
     position = 0
     for word, (start, end) in enumerate([*offsets, (len(text), len(text))]):
         waiting = standing[word]
@@ -184,9 +187,10 @@ class _Pieces:
     beside a word get none: `bread[^1] daily.` has one blank, and it belongs to the words.
     """
 
-    def __init__(self, *, blanks: bool) -> None:
+    def __init__(self, text: str) -> None:
         self._pieces: list[Piece] = []
-        self._blanks = blanks
+        self._blanks = " " in text
+        self._parts_words = self._blanks or not _WITHOUT_BLANKS.search(text)
         self._last = ""
         self._parted = False
         self._owed = False
@@ -201,12 +205,15 @@ class _Pieces:
 
     def points(self, points: Iterable[Point]) -> None:
         for point in points:
-            apart = self._blanks and point.apart
+            is_word = bool(point.element.stands_for)  # when its value takes its place
+            apart = point.apart and (self._parts_words if is_word else self._blanks)
             if apart and self._after_text and not self._parted:
                 self._pieces.append(" ")
                 self._parted = True
             self._pieces += point.tags()
             self._owed = apart
+            if is_word:
+                self._last, self._parted = point.element.stands_for[-1], False
 
     @property
     def _after_text(self) -> bool:

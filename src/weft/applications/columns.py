@@ -14,7 +14,7 @@ from enum import StrEnum
 from weft.applications.projection import Span
 from weft.errors import FormatError
 from weft.text.json_objects import shorten
-from weft.text.lines import FilePath, OnError, decode, display_name, read_lines
+from weft.text.lines import FilePath, OnError, decode, display_name, first_lines, read_lines
 from weft.text.pairs import split_words
 from weft.types import Alignment, Link
 
@@ -98,6 +98,12 @@ def read_columns(
         yield _tagged(rows, separator, of_words=of_words)
 
 
+def has_columns(path: FilePath) -> bool:
+    """Whether a file looks like columns: its first lines have tabs, or labels at their ends."""
+    lines = [line for line in first_lines(path) if not line.startswith(b"#")]
+    return bool(lines) and all(b"\t" in line or is_label(line.split()[-1].decode(errors="replace")) for line in lines)
+
+
 def _tagged(rows: Sequence[tuple[str, str]], separator: str, *, of_words: bool) -> Tagged:
     words, labels = zip(*rows, strict=True)
     return Tagged(words, labels, () if of_words else tuple(spans_of(labels)), separator)
@@ -105,7 +111,7 @@ def _tagged(rows: Sequence[tuple[str, str]], separator: str, *, of_words: bool) 
 
 def _is_comment(text: str, columns: Sequence[str], *, of_words: bool) -> bool:
     """`# text = …` before a sentence; a word # with a label is a word."""
-    return text.startswith("# ") and not (_IN_COMMENTS.isdisjoint(columns) if of_words else _is_label(columns[-1]))
+    return text.startswith("# ") and not (_IN_COMMENTS.isdisjoint(columns) if of_words else is_label(columns[-1]))
 
 
 def _is_no_word(columns: Sequence[str], word_column: int) -> bool:
@@ -126,12 +132,13 @@ def _word_and_label(columns: Sequence[str], word_column: int, label_column: int,
         raise ValueError(f"column {word_column + 1} contains no word.")
     if of_words:
         return word, label or NO_LABEL
-    if not _is_label(label):
+    if not is_label(label):
         raise ValueError(f"expected O or a label such as B-PER, found {shorten(label)}.")
     return word, label
 
 
-def _is_label(label: str) -> bool:
+def is_label(label: str) -> bool:
+    """Whether a label is O or one of a scheme, such as B-PER."""
     return label == OUTSIDE or _LABEL.fullmatch(label) is not None
 
 

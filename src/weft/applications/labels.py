@@ -6,13 +6,21 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from os.path import isfile
+from typing import TYPE_CHECKING, TypeVar
 
 from weft.applications import columns
-from weft.applications.columns import Scheme, column_of, labels_of_words, read_columns, recognise_scheme
+from weft.applications.columns import (
+    Scheme,
+    column_of,
+    has_columns,
+    labels_of_words,
+    read_columns,
+    recognise_scheme,
+)
 from weft.applications.linked import LinkFile, with_links
 from weft.applications.projection import Gaps, Projected, Reason, Span, project_spans
-from weft.applications.spans import Unit, read_span_records, write_spans
+from weft.applications.spans import Unit, read_span_records, write_spans, write_tags
 from weft.applications.tagging import BAD_MARKUP, project_markup, read_markup
 from weft.errors import FormatError, WeftError
 from weft.extraction.scores import Scores
@@ -26,10 +34,12 @@ from weft.types import Alignment, SentencePair
 if TYPE_CHECKING:
     from weft.aligner import Aligner
 
+T = TypeVar("T")
+
 # So many sentences are looked at before the first label is written in the scheme that they use.
 _LOOKED_AT = 1000
 # What is listed although the label has a place.
-_PLACED = (Reason.APART, Reason.NEARBY)
+_PLACED = (Reason.APART, Reason.NEARBY, Reason.INSERTED)
 
 
 class Listing:
@@ -65,6 +75,11 @@ class Listing:
         if lost:
             why = "; ".join(f"{count:,}: {reason}" for reason, count in lost)
             yield f"{sum(count for _, count in lost):,} of {self._total:,} {self._what} could not be placed ({why})."
+        if inserted := self._reasons[Reason.INSERTED]:
+            yield (
+                f"placeholders missing from the translation: {inserted:,}. Their codes were put in the nearest place; "
+                "check these sentences."
+            )
         if nearby:
             yield f"{nearby:,} of {self._total:,} {self._what} have no links and were put in the nearest place."
         if parts:
@@ -102,6 +117,17 @@ def project_columns(
     projector: Projector, path: FilePath, other: FilePath, numbers: tuple[int, int], scheme: Scheme
 ) -> Iterator[str]:
     """Columns of the other side: a word and its label a line, a blank line after each sentence."""
+    try:
+        yield from _projected_columns(projector, path, other, numbers, scheme)
+    except WeftError as error:
+        if all(map(isfile, (path, other))) and has_columns(other) and not has_columns(path):
+            raise WeftError(f"{error} Are the files swapped? The labelled file comes first.") from error
+        raise
+
+
+def _projected_columns(
+    projector: Projector, path: FilePath, other: FilePath, numbers: tuple[int, int], scheme: Scheme
+) -> Iterator[str]:
     scheme, tagged = _looked_at(projector, path, numbers, scheme)
     cut = projector.segmenters[0 if projector.reverse else 1]
     names = (f"{display_name(path)} (a blank line ends a sentence)", display_name(other))
@@ -142,26 +168,39 @@ def _looked_at(
     Raises:
         WeftError: Every line of the first sentences is bad, so that this is another kind of file or column.
     """
-    held: list[FormatError] = []  # until it is clear that not all lines are bad
-    hear: OnError = held.append
-
-    def on_error(error: FormatError) -> object:
-        return hear(error)
-
     of_words = scheme is Scheme.WORD
-    tagged = read_columns(path, word_column=numbers[0], label_column=numbers[1], of_words=of_words, on_error=on_error)
-    first = list(islice(tagged, _LOOKED_AT))
-    if held and len(held) >= sum(len(sentence.words) for sentence in first if not sentence.starts_document):
-        hint = "" if of_words else " For labels of single words, such as parts of speech, set `scheme` to word."
-        raise WeftError(
-            f"{held[0]} No line can be read this way. `word_column` and `label_column` choose columns.{hint}"
-        )
-    hear = projector.on_error
-    for error in held:
-        hear(error)
+    hint = "" if of_words else " For labels of single words, such as parts of speech, set `scheme` to word."
+    first, tagged = _looked_into(
+        lambda on_error: read_columns(
+            path, word_column=numbers[0], label_column=numbers[1], of_words=of_words, on_error=on_error
+        ),
+        lambda sentence: 0 if sentence.starts_document else len(sentence.words),
+        projector.on_error,
+        f"`word_column` and `label_column` choose columns.{hint}",
+    )
     if scheme is Scheme.AUTO:
         scheme = recognise_scheme(sentence.labels for sentence in first if not sentence.starts_document)
-    return scheme, chain(first, tagged)
+    return scheme, tagged
+
+
+def _looked_into(
+    read: Callable[[OnError], Iterator[T]], lines_in: Callable[[T], int], on_error: OnError, advice: str = ""
+) -> tuple[list[T], Iterator[T]]:
+    """The first items of a file, and all of its items.
+
+    Raises:
+        WeftError: Every line of the first items is bad, so that this is another kind of file, column or field.
+    """
+    held: list[FormatError] = []  # until it is clear that not all lines are bad
+    hear: OnError = held.append
+    items = read(lambda error: hear(error))
+    first = list(islice(items, _LOOKED_AT))
+    if held and len(held) >= sum(map(lines_in, first)):
+        raise WeftError(f"{held[0]} No line can be read this way. {advice}".rstrip())
+    hear = on_error
+    for error in held:
+        hear(error)
+    return first, chain(first, items)
 
 
 def _with_starts(tagged: Iterator[columns.Tagged]) -> Iterator[tuple[str, columns.Tagged]]:
@@ -189,24 +228,41 @@ def _sentences(path: FilePath, cut: Segmenter, on_error: OnError) -> Iterator[tu
 
 
 def project_records(
-    projector: Projector, path: FilePath, unit: Unit, fields: PairFields = PLAIN, spans_field: str | None = None
+    projector: Projector,
+    path: FilePath,
+    unit: Unit,
+    fields: PairFields = PLAIN,
+    spans_field: str | None = None,
+    scheme: Scheme = Scheme.AUTO,
 ) -> Iterator[str]:
-    """The records, each with the spans of the other side added."""
-    records = read_span_records(
-        path,
-        labelled=projector.labelled,
-        unit=unit,
-        segmenters=projector.segmenters,
-        fields=fields,
-        spans_field=spans_field,
-        on_error=projector.on_error,
+    """The records, each with the spans of the other side added; where it has tags, with those, written in a scheme."""
+    first, records = _looked_into(
+        lambda on_error: read_span_records(
+            path,
+            labelled=projector.labelled,
+            unit=unit,
+            segmenters=projector.segmenters,
+            fields=fields,
+            spans_field=spans_field,
+            of_words=scheme is Scheme.WORD,
+            on_error=on_error,
+        ),
+        lambda record: 1,
+        projector.on_error,
     )
+    if scheme is Scheme.AUTO:
+        scheme = recognise_scheme(record.tags for record in first)
     joined = with_links(
         records, lambda record: record.pair, projector.links, name=display_name(path), scores=Scores.CALIBRATED
     )
     for number, (record, alignment) in enumerate(joined, start=1):
-        places = projector.place(record.spans, alignment)
         words = record.pair.target if projector.reverse else record.pair.source
+        if record.tags:
+            tagged = columns.Tagged(words, record.tags, record.spans)
+            column = _column(projector, tagged, len(record.other.words), alignment, scheme, number)
+            yield write_tags(record, column, labelled=projector.labelled) + "\n"
+            continue
+        places = projector.place(record.spans, alignment)
         projector.listing.add(number, record.spans, places, words)
         runs = [place.runs for place in places]
         yield write_spans(record, runs, labelled=projector.labelled, unit=unit) + "\n"
@@ -234,5 +290,5 @@ def project_tags(projector: Projector, path: FilePath, other: FilePath | None, r
             continue
         links = projector.from_labels(alignment)
         tagged = project_markup(record, links, gaps=projector.gaps, max_gap=projector.max_gap)
-        projector.listing.add(number, tagged.spans, tagged.projected, record.tagged.words)
+        projector.listing.add(number, tagged.spans, tagged.projected, tagged.words)
         yield tagged.line + "\n"

@@ -67,6 +67,7 @@ class Element:
         breaks: It parts words, whatever its name is.
         blank_behind: A blank follows it that the text has only once, before it.
         stands_for: The placeholder that it holds as code; it takes the place of such a word in a translation.
+        minor: It only takes formatting away, so nothing is lost where it has no place.
         origin: What a document's format knows about it.
     """
 
@@ -84,6 +85,7 @@ class Element:
     breaks: bool = False
     blank_behind: bool = False
     stands_for: str = ""
+    minor: bool = False
     origin: Any = None
 
     def opening(self, *, first: bool = True) -> str:

@@ -19,6 +19,8 @@ from weft.applications.sorting import ROWS_IN_MEMORY, Row, sorted_rows
 from weft.types import Alignment, SentencePair, WordPair
 
 _KNOWN_WEIGHTS = 1 << 16
+BARS = "|||"
+"""What separates the fields of a phrase table."""
 _BLANKS = frozenset(" \t\n")
 
 
@@ -92,7 +94,7 @@ class PhrasePair:
             " ".join(f"{source}-{target}" for source, target in self.links),
             f"{self.target_count} {self.source_count} {self.count}",
         )
-        return " ||| ".join(fields)
+        return f" {BARS} ".join(fields)
 
 
 class PhraseTable:
@@ -180,9 +182,9 @@ def _link(text: str) -> WordPair:
     return int(source), int(target)
 
 
-def unfit_word(pair: SentencePair) -> str | None:
-    """A word that a phrase table cannot hold: one with a blank in it, or its separator."""
+def unfit_word(pair: SentencePair, *, bars: bool = False) -> str | None:
+    """A word that a phrase table cannot hold: one with a blank in it or, unless `bars` may be words, its separator."""
     for word in (*pair.source, *pair.target):
-        if word == "|||" or not word or not _BLANKS.isdisjoint(word):
+        if (word == BARS and not bars) or not word or not _BLANKS.isdisjoint(word):
             return word
     return None

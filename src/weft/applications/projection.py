@@ -52,6 +52,7 @@ class Reason(StrEnum):
     NO_PLACE = "the format has no place for it here"
     EMPTY = "its words have no links, and the format cannot write it without words"
     NOT_TRANSLATED = "the translation leaves out this text"
+    INSERTED = "the translation lacks this placeholder; its code is in the nearest place"
     NEARBY = "its words have no links; it is in the nearest place"
 
 

@@ -1,4 +1,4 @@
-"""Labels as spans in JSONL records: characters of a text, or words of a list, on one side of a sentence pair."""
+"""Labels in JSONL records, on one side of a sentence pair: spans of characters or words, or a tag for each word."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from weft.applications.columns import is_label, spans_of
 from weft.applications.projection import Run, Span
 from weft.errors import FormatError
 from weft.text.fields import PairFields, nested_field, sentence_field
@@ -42,13 +43,17 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class SpanRecord:
-    """One line: the record as it was read, its sides, and its spans over words beside their own form."""
+    """One line: the record as it was read, its sides, and its spans over words beside their own form.
+
+    With `tags`, the record has a tag for each word instead of spans.
+    """
 
     record: dict[str, Any]
     pair: SentencePair
     other: Side
     spans: tuple[Span, ...]
     given: tuple[list[Any] | dict[str, Any], ...]
+    tags: tuple[str, ...] = ()
 
 
 BAD_RECORD = SpanRecord({}, NOTHING, Side(()), (), ())
@@ -76,11 +81,13 @@ def read_span_records(
     segmenters: tuple[Segmenter, Segmenter] = (split_at_blanks, split_at_blanks),
     fields: PairFields = PLAIN,
     spans_field: str | None = None,
+    of_words: bool = False,
     on_error: OnError | None = None,
 ) -> Iterator[SpanRecord]:
     """Stream the records of a file. `labelled` says which side the spans are on.
 
     `fields` and `spans_field` name the fields that hold the sentences and the spans, where they are not the usual ones.
+    In place of spans there may be a tag for each word, as in Hugging Face's datasets; `of_words` are tags of any kind.
     A record without the spans' field has no spans, but in one record of the file it must be. A bad line raises a
     FormatError; with `on_error` it is handed over, and a record with the same fields but without words and spans
     takes its place, or `BAD_RECORD` if it has no fields.
@@ -96,7 +103,11 @@ def read_span_records(
             found = found or given is not None
             if not found and absent is None:
                 absent = FormatError(display_name(path), number, _without_spans(record, spans_field))
-            yield _span_record(record, given or [], fields.names_in(record, order), labelled, Unit(unit), segmenters)
+            names = fields.names_in(record, order)
+            if given and all(isinstance(item, str) for item in given):
+                yield _tag_record(record, given, names, labelled, segmenters, of_words=of_words)
+            else:
+                yield _span_record(record, given or [], names, labelled, Unit(unit), segmenters)
         except (FormatError, ValueError) as error:
             located = error if isinstance(error, FormatError) else FormatError(display_name(path), number, str(error))
             if on_error is None:
@@ -123,7 +134,8 @@ def _given_spans(record: dict[str, Any], labelled: str, name: str | None) -> lis
     if given is None:
         return []
     if not isinstance(given, list):
-        raise ValueError(f'expected "{name or "spans"}" to be a list of [start, end, label], found {_shown(given)}.')
+        what = "a list of [start, end, label], or of a tag for each word"
+        raise ValueError(f'expected "{name or "spans"}" to be {what}, found {_shown(given)}.')
     return given
 
 
@@ -150,6 +162,32 @@ def _span_record(
     if unit is Unit.CHARACTERS and other.text is None:
         raise ValueError("spans count characters, but a side is a list of words without its text.")
     return SpanRecord(record, SentencePair(source.words, target.words), other, spans, tuple(given))
+
+
+def _tag_record(
+    record: dict[str, Any],
+    tags: Sequence[str],
+    names: tuple[str, str],
+    labelled: str,
+    segmenters: tuple[Segmenter, Segmenter],
+    *,
+    of_words: bool,
+) -> SpanRecord:
+    source, target = (side_of(record, name, cut) for name, cut in zip(names, segmenters, strict=True))
+    for name, side in zip(names, (source, target), strict=True):
+        if isinstance(text := sentence_field(record, name), str) and split_at_blanks(text).words != side.words:
+            raise ValueError(f'tags belong to words, but "{name}" is a text; make it a list of words, or drop `raw`.')
+    labels, other = (source, target) if labelled == "source" else (target, source)
+    if len(tags) != len(labels.words):
+        raise ValueError(f"expected a tag for each of the {len(labels.words)} words, found {len(tags)}.")
+    wrong = None if of_words else next((tag for tag in tags if not is_label(tag)), None)
+    if wrong is not None:
+        raise ValueError(
+            f"expected O or a tag such as B-PER, found {shorten(wrong)}. For tags of single words, such as parts of "
+            "speech, set `scheme` to word."
+        )
+    spans = () if of_words else tuple(spans_of(tags))
+    return SpanRecord(record, SentencePair(source.words, target.words), other, spans, (), tuple(tags))
 
 
 def side_of(record: dict[str, Any], name: str, cut: Segmenter) -> Side:
@@ -188,6 +226,11 @@ def _is_place(item: object, length: int) -> bool:
 
 
 def _span(item: object, side: Side, unit: Unit) -> Span:
+    if type(item) is int:
+        raise ValueError(
+            "expected tags such as B-PER, found numbers of classes; replace them by the names of the classes, which a "
+            'Hugging Face dataset lists in `features["ner_tags"].feature.names`.'
+        )
     if isinstance(item, dict):
         if missing := [f'"{key}"' for key in ("start", "end") if key not in item]:
             raise ValueError(f"the span {_shown(item)} has no {' and no '.join(missing)}; rename its fields.")
@@ -223,8 +266,17 @@ def write_spans(record: SpanRecord, runs: Sequence[Sequence[Run]], *, labelled: 
         for given, places in zip(record.given, runs, strict=True)
         for start, end in places
     ]
+    return _with_labels(record, labelled, spans)
+
+
+def write_tags(record: SpanRecord, tags: Sequence[str], *, labelled: str) -> str:
+    """The record as a line, with a tag for each word of the other side."""
+    return _with_labels(record, labelled, tags)
+
+
+def _with_labels(record: SpanRecord, labelled: str, labels: Sequence[Any]) -> str:
     name = "target_spans" if labelled == "source" else "source_spans"
-    return json.dumps({**record.record, name: spans}, ensure_ascii=False)
+    return json.dumps({**record.record, name: labels}, ensure_ascii=False)
 
 
 def _in_form(given: list[Any] | dict[str, Any], start: int, end: int) -> list[Any] | dict[str, Any]:

@@ -6,11 +6,12 @@ paragraphs of their own kind from them.
 
 from __future__ import annotations
 
+import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from weft.applications.arranging import Part, Piece, Point, Stretch, arranged, nested
+from weft.applications.arranging import CLOSING, Part, Piece, Point, Stretch, arranged, nested
 from weft.applications.marks import mark_pairs, with_marks
 from weft.applications.markup import Element, Markup, escape, parse_markup, plain_text
 from weft.applications.parts import cut_alike
@@ -29,11 +30,12 @@ from weft.types import Alignment, SentencePair
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """The other side with its new tags, and the elements with the places they got."""
+    """The other side with its new tags, and the elements with the places they got; `words` are what spans count."""
 
     pieces: tuple[Piece, ...]
     spans: tuple[Span, ...]
     projected: tuple[Projected, ...]
+    words: tuple[str, ...]
 
     @property
     def line(self) -> str:
@@ -153,9 +155,27 @@ def project_markup(
         replace(place, reason=Reason.APART) if id(element) in cut_short and place.reason is None else place
         for (element, _), place in zip(filled, found, strict=True)
     ]
-    strays = [Span(0, 0, tag) for tag in record.markup.strays]
-    nowhere = [Projected(reason=Reason.NO_WORD)] * len(strays)
-    return Tagged(tuple(pieces), (*spans, *strays), (*found, *nowhere))
+    inserted = [element for element, _ in empty if element.stands_for and id(element) not in taken]
+    noted = list(_noted(record, filled, found, inserted))
+    projected = tuple(place for _, place in noted)
+    return Tagged(tuple(pieces), tuple(span for span, _ in noted), projected, record.tagged.words)
+
+
+def _noted(
+    record: MarkupRecord,
+    filled: Sequence[tuple[Element, Span]],
+    found: Sequence[Projected],
+    inserted: Sequence[Element],
+) -> Iterator[tuple[Span, Projected]]:
+    """What a report is to look at: elements with words, tags nobody understood, and placeholders nobody translated."""
+    for (element, span), place in zip(filled, found, strict=True):
+        if not element.minor:
+            yield span, place
+    for tag in record.markup.strays:
+        yield Span(0, 0, tag), Projected(reason=Reason.NO_WORD)
+    for element in inserted:
+        words = words_in(record.tagged.offsets, element.start, element.end)
+        yield Span(*words, element.name), Projected(reason=Reason.INSERTED)
 
 
 def _with_whole_placeholders(record: MarkupRecord, alignment: Alignment) -> tuple[MarkupRecord, Alignment]:
@@ -254,8 +274,10 @@ def _after(run: Run, rivals: Sequence[Run]) -> Run:
 
 
 def _blanks(markup: Markup, element: Element) -> tuple[bool, bool]:
-    """Whether blanks, or the ends of the text, stand before and after an element without words."""
+    """Whether blanks, or the ends of the text, stand before and after an element without words, as around a word."""
     if element.breaking:
         return (False, False)
     before, after = markup.text[: element.start][-1:], markup.text[element.end : element.end + 1]
-    return (not before.strip(), element.blank_behind or not after.strip())
+    # A placeholder is written as words are, with no blank between it and a comma.
+    ends_word = bool(element.stands_for and after) and unicodedata.category(after) in CLOSING
+    return (not before.strip(), element.blank_behind or not after.strip() or ends_word)

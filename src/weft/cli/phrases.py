@@ -83,7 +83,8 @@ def phrases(
     with linked_input(
         input, target, links, base=links_base, aligning=aligning, text=text, bad_lines=bad_lines
     ) as given:
-        fit = _fit(counted(given.pairs, "pairs", quiet=False), display_name(given.sentences), bad_lines)
+        pairs = counted(given.pairs, "pairs", quiet=False)
+        fit = _fit(pairs, display_name(given.sentences), bad_lines, bars=format is PhrasesFormat.TSV)
         table = PhraseTable(max_length=max_length, min_count=min_count)
         entries = table.entries(fit)
         if format is PhrasesFormat.MOSES:
@@ -111,14 +112,19 @@ def _table(entries: Iterable[PhrasePair], output: str) -> Iterator[str]:
 
 
 def _fit(
-    joined: Iterable[tuple[SentencePair, Alignment]], name: str, on_error: Callable[[FormatError], None]
+    joined: Iterable[tuple[SentencePair, Alignment]],
+    name: str,
+    on_error: Callable[[FormatError], None],
+    *,
+    bars: bool,
 ) -> Iterator[tuple[SentencePair, Alignment]]:
-    """The pairs whose words a phrase table can hold."""
-    from weft.applications.phrases import unfit_word
+    """The pairs whose words the table can hold; `bars` says whether ||| may be a word."""
+    from weft.applications.phrases import BARS, unfit_word
 
     for line, (pair, alignment) in enumerate(joined, start=1):
-        word = unfit_word(pair)
+        word = unfit_word(pair, bars=bars)
         if word is not None:
-            on_error(FormatError(name, line, f"a phrase table cannot contain the word {shorten(word)}."))
+            hint = " TSV and CSV can." if word == BARS else ""
+            on_error(FormatError(name, line, f"a phrase table cannot contain the word {shorten(word)}.{hint}"))
         elif pair != NOTHING:
             yield pair, alignment

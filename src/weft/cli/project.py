@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from enum import StrEnum
-from os.path import splitext
+from shlex import join
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,6 +18,7 @@ from weft.cli.linked import LinksBaseOption, LinksOption, opened
 from weft.cli.options import OUTPUT, OutputOption, StrictOption
 from weft.cli.output import on_screen, open_output, say, write_lines
 from weft.cli.progress import counted
+from weft.cli.project_documents import list_segments, translate_document
 from weft.errors import SettingError
 from weft.text.cells import row_writer
 from weft.text.fields import PairFields
@@ -114,7 +115,8 @@ def project(
     scheme: Annotated[
         Scheme,
         typer.Option(
-            help="For conll: the tagging scheme to write; word means one label per word, such as its part of speech.",
+            help="For conll, and for tags in jsonl: the tagging scheme to write; word means one label per word, such "
+            "as its part of speech.",
             rich_help_panel=_LABELS,
         ),
     ] = Scheme.AUTO,
@@ -125,7 +127,7 @@ def project(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="For jsonl: the field with the spans.",
+            help="For jsonl: the field with the spans, or with a tag for each word.",
             show_default="spans, or source_spans",
             rich_help_panel=_LABELS,
         ),
@@ -153,9 +155,9 @@ def project(
         if reverse:
             raise SettingError("--reverse does not work with documents.")
         if segments:
-            _list_segments(labels, output, text.languages)
+            list_segments(labels, output, text.languages)
             return
-        _project_document(
+        listing = translate_document(
             labels,
             target,
             (links, links_base, aligning),
@@ -165,6 +167,7 @@ def project(
             gaps=gaps or Gaps.DENSE,
             max_gap=max_gap,
         )
+        _summarise(listing, report)
         return
     _check(format, target, segments=segments, languages_without_raw=any(text.languages) > text.raw)
     reader = text.reader()
@@ -191,7 +194,7 @@ def project(
             columns = (word_column - 1, -1 if label_column is None else label_column - 1)
             lines = project_columns(projector, sentences, others, columns, scheme)
         elif format is LabelFormat.JSONL:
-            lines = project_records(projector, sentences, unit, reader.fields, spans_field)
+            lines = project_records(projector, sentences, unit, reader.fields, spans_field, scheme)
         else:
             lines = project_tags(projector, sentences, others, reader)
         write_lines(output, counted(bad_lines.counted(lines), "sentences", quiet=on_screen(output)))
@@ -215,7 +218,8 @@ def _format_of(labels: str, target: str | None) -> LabelFormat:
     if is_document(labels):
         return LabelFormat.DOCUMENT
     if target is not None and is_document(target):
-        raise SettingError(f"the document comes first, then its translation: `weft project {target} {labels}`.")
+        command = join(["weft", "project", target, labels])
+        raise SettingError(f"the document comes first, then its translation: `{command}`.")
     return LabelFormat.JSONL if ".jsonl" in name else LabelFormat.CONLL
 
 
@@ -245,65 +249,6 @@ def _check_fields(format: LabelFormat, fields: PairFields, spans_field: str | No
 def _summarise(listing: Listing, report: str | None) -> None:
     for sentence in listing.summary():
         say(sentence if report is not None else f"{sentence} --report FILE lists them.")
-
-
-def _list_segments(path: str, output: str, codes: tuple[str | None, str | None]) -> None:
-    from weft.applications.documents import Languages, read_document
-
-    document = read_document(path, Languages(*codes))
-    write_lines(output, (f"{segment.text}\n" for segment in document.segments))
-
-
-def _kind(path: str) -> str:
-    """What a document's name ends in; of several endings with one meaning, one."""
-    ending = splitext(path.lower())[1]
-    return {".htm": ".html", ".xhtml": ".html", ".markdown": ".md", ".xliff": ".xlf", ".sfm": ".usfm"}.get(
-        ending, ending
-    )
-
-
-def _project_document(
-    path: str,
-    target: str | None,
-    links_from: tuple[str | None, int, AligningOptions],
-    *,
-    output: str,
-    report: str | None,
-    codes: tuple[str | None, str | None],
-    gaps: Gaps,
-    max_gap: int,
-) -> None:
-    from weft.applications.documents import Languages, is_document, project_document, read_document, read_translation
-    from weft.applications.labels import Listing
-    from weft.applications.linked import link_source
-
-    languages = Languages(*codes)
-    if _kind(output) != _kind(path) and (is_document(output) or _kind(output) == ".pdf" or _kind(path) == ".docx"):
-        if on_screen(output):
-            raise SettingError("a terminal cannot show a Word document; name a file with --output.")
-        if splitext(output)[1]:
-            raise SettingError(
-                f"the output must be a {_kind(path)} document too, but {output} ends in {_kind(output)}."
-            )
-    document = read_document(path, languages)
-    links, base, aligning = links_from
-    with ExitStack() as stack:
-        _, other, link_file = stack.enter_context(opened(path, target, links))
-        translation = None if other is None else read_translation(other, languages)
-        write = stack.enter_context(open_output(report)) if report is not None else None
-        listing = Listing(write, what="tags", row=row_writer(report or "-"))
-        written = project_document(
-            document,
-            translation,
-            link_source(link_file, base=base, languages=codes, **aligning.as_settings()),
-            name=path,
-            languages=languages,
-            gaps=gaps,
-            max_gap=max_gap,
-            listing=listing,
-        )
-        stack.enter_context(open_output(output))(written)
-    _summarise(listing, report)
 
 
 class _RawWords:

@@ -111,3 +111,4 @@ def test_min_count_hides_but_does_not_change():
 )
 def test_words_that_a_table_cannot_hold(word, fits):
     assert (unfit_word(SentencePair(("a",), (word,))) is None) is fits
+    assert (unfit_word(SentencePair(("a",), (word,)), bars=True) is None) is (fits or word == "|||")

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft.applications.projection import Span
-from weft.applications.spans import BAD_RECORD, read_span_records, split_at_blanks, words_in, write_spans
+from weft.applications.spans import BAD_RECORD, read_span_records, split_at_blanks, words_in, write_spans, write_tags
 from weft.errors import FormatError
 from weft.text.fields import PairFields
 from weft.text.pairs import split_words
+from weft.text.segment import segmenter_for
 from weft.types import SentencePair
 
 
@@ -68,7 +69,7 @@ PAIR = {"source": "ab", "target": "x"}
     [
         ("", "the line is blank; expected a JSON object."),
         ("[]", "expected a JSON object, found '[]'."),
-        (PAIR | {"spans": [3]}, "expected a span [start, end, label] or {\"start\": …}, found '3'."),
+        (PAIR | {"spans": [None]}, "expected a span [start, end, label] or {\"start\": …}, found 'null'."),
         (PAIR | {"spans": [[0, 3, "A"]]}, "the span '[0, 3, \"A\"]' does not lie within the 2 characters of its side."),
         (
             PAIR | {"spans": [{"start_offset": 0, "end_offset": 1}]},
@@ -133,3 +134,29 @@ def test_fields_of_other_names(tmp_path):
         read(
             tmp_path, {"text": {"de": "ab"}, "en": "x"}, fields=PairFields.of("text.de", "en"), spans_field="ner.spans"
         )
+
+
+def test_a_tag_for_each_word(tmp_path):
+    record = {"source": ["a", "b c", "d"], "target": "x y", "spans": ["B-A", "I-A", "O"], "id": 1}
+    (found,) = read(tmp_path, record, unit="characters")
+    assert (found.spans, found.tags) == ((Span(0, 2, "A"),), ("B-A", "I-A", "O"))
+    assert found.pair == SentencePair(("a", "b c", "d"), ("x", "y"))
+    line = write_tags(found, ["O", "B-A"], labelled="source")
+    assert json.loads(line) == {**record, "target_spans": ["O", "B-A"]}
+    (found,) = read(tmp_path, {**record, "spans": ["NOUN", "ADJ", "7"]}, of_words=True)
+    assert (found.spans, found.tags) == ((), ("NOUN", "ADJ", "7"))
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({"spans": ["O", "O"]}, "expected a tag for each of the 1 words, found 2."),
+        ({"spans": ["NOUN"]}, "expected O or a tag such as B-PER, found 'NOUN'."),
+        ({"spans": [3]}, "replace them by the names of the classes"),
+        ({"spans": ["O"], "source": "a."}, 'tags belong to words, but "source" is a text'),
+    ],
+)
+def test_bad_tags(tmp_path, record, message):
+    with pytest.raises(FormatError) as caught:
+        read(tmp_path, {"source": ["a"], "target": ["x"], **record}, segmenters=(segmenter_for("en"), split_at_blanks))
+    assert message in str(caught.value)

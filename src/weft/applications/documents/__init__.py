@@ -137,7 +137,7 @@ def project_document(
         tagged = project_markup(record, alignment, gaps=gaps, max_gap=max_gap)
         lost = document.fill(number, tagged.pieces)
         if listing is not None:
-            listing.add(number + 1, *_with_lost(tagged, lost), record.tagged.words)
+            listing.add(number + 1, *_with_lost(tagged, lost), tagged.words)
     if listing is not None:
         _list_attributes(listing, document.segments, len(paired))
     return document.written()

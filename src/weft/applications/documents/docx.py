@@ -9,9 +9,10 @@ from io import BytesIO
 from typing import Any
 
 from weft.applications.arranging import Piece
+from weft.applications.documents.direction import document_is_leftward
 from weft.applications.documents.inline import LARGEST, DocumentSegment, Languages
 from weft.applications.documents.paragraphs import Paragraph
-from weft.applications.documents.runs import WORD
+from weft.applications.documents.runs import WORD, mirror_tables
 from weft.applications.documents.trees import lxml_etree, parse_xml
 from weft.errors import FormatError
 
@@ -30,6 +31,7 @@ class DocxDocument:
     """A file of Word, or of any program that writes its format."""
 
     def __init__(self, data: bytes, name: str, languages: Languages) -> None:
+        self._language = languages.target
         self._parts = _unpacked(data, name)
         self._trees = {part: parse_xml(self._parts[part][1], name) for part in _text_parts(self._parts, name)}
         _check_roots(self._trees, name)
@@ -48,6 +50,7 @@ class DocxDocument:
 
     def written(self) -> bytes:
         """The file; parts without text are as they were."""
+        self._set_direction()
         etree = lxml_etree()
         file = BytesIO()
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -56,6 +59,17 @@ class DocxDocument:
                     data = etree.tostring(self._trees[name], xml_declaration=True, encoding="UTF-8", standalone=True)
                 archive.writestr(info, data, compress_type=info.compress_type)
         return file.getvalue()
+
+    def _set_direction(self) -> None:
+        """Let paragraphs and tables run the way that the translation does."""
+        filled = [paragraph for paragraph in self._paragraphs if paragraph.translated]
+        if not filled:
+            return
+        leftward = document_is_leftward((paragraph.translated for paragraph in filled), self._language)
+        for paragraph in filled:
+            paragraph.set_direction(document=leftward)
+        for tree in self._trees.values():
+            mirror_tables(tree, leftward=leftward)
 
 
 def _paragraphs(trees: Iterator[Any] | Any) -> Iterator[Any]:

@@ -10,7 +10,8 @@ from typing import Any
 
 from weft.applications.arranging import Piece
 from weft.applications.documents.charset import UTF8_MARK, encoding_of, name_encoding
-from weft.applications.documents.inline import NOTE_MARK, DocumentSegment, Languages, right_to_left
+from weft.applications.documents.direction import set_page_direction
+from weft.applications.documents.inline import NOTE_MARK, DocumentSegment, Languages
 from weft.applications.documents.trees import (
     InlineContent,
     Role,
@@ -105,6 +106,7 @@ _READ_ON = {"optgroup": ("label",), "option": ("label",)}
 _BUTTONS = frozenset({"submit", "button", "reset"})
 # Elements that hold text beside the sentences of the page.
 _FIELDS = frozenset({"option", "textarea"})
+_XML_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 _WHOLE_PAGE = re.compile(rb"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 
 
@@ -176,8 +178,13 @@ class HtmlDocument:
         self._xml = xml
         self._has_doctype = b"<!doctype" in data[:100_000].lower()
         self._tree = _with_characters(parse_xml(data, name)) if xml else _parse(data, name, whole=self._whole)
-        if languages.target is not None and self._whole:
-            self._tree.getroot().set("lang", languages.target)
+        self._target = languages.target
+        root = self._tree.getroot()
+        self.language = None if self._target else root.get("lang") or root.get(_XML_LANGUAGE)
+        if self._target and self._whole:
+            root.set("lang", self._target)
+            if root.get(_XML_LANGUAGE):
+                root.set(_XML_LANGUAGE, self._target)
         inline = InlineContent(_element_of, _role_of)
         found = [(place, inline.markup(place.items)) for place in _places(self._tree.getroot())]
         self._places = [place for place, markup in found if markup.text.strip()]
@@ -198,8 +205,11 @@ class HtmlDocument:
 
     def written(self) -> bytes:
         """The page."""
-        if self._whole and self._filled:
-            self._set_direction()
+        texts = [
+            (place.parent, "".join(piece for piece in pieces if isinstance(piece, str)))
+            for place, pieces in self._filled
+        ]
+        set_page_direction(self._tree.getroot(), texts, self._target, whole=self._whole)
         for place, pieces in self._filled:
             place.fill(pieces)
         self._filled.clear()
@@ -217,15 +227,6 @@ class HtmlDocument:
         doctype = info.doctype if self._has_doctype else None
         page: bytes = etree.tostring(root, method="html", encoding=encoding, doctype=doctype)
         return page + b"\n"
-
-    def _set_direction(self) -> None:
-        """Say on the page itself which way its text runs, where that is not the usual way or was not."""
-        root = self._tree.getroot()
-        text = "".join(piece for _, pieces in self._filled for piece in pieces if isinstance(piece, str))
-        if right_to_left(text):
-            root.set("dir", "rtl")
-        elif root.get("dir") == "rtl":
-            del root.attrib["dir"]
 
 
 def _parse(data: bytes, name: str, *, whole: bool) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -49,7 +48,10 @@ class Languages:
 
 
 class Document(Protocol):
-    """A document that is read: its segments in order."""
+    """A document that is read: its segments in order.
+
+    One that says which language it is in, and goes on saying so, may have that as `language`.
+    """
 
     @property
     def segments(self) -> Sequence[DocumentSegment]:
@@ -109,14 +111,7 @@ def without_hollow(pieces: Sequence[Piece], needs_words: Callable[[Element], boo
             last = kept[-1] if kept else ""
             if isinstance(last, Tag) and last.part is Part.OPEN and last.element is piece.element:
                 kept.pop()
-                lost.append(piece.element.name)
+                lost += [] if piece.element.minor else [piece.element.name]
                 continue
         kept.append(piece)
     return kept, lost
-
-
-def right_to_left(text: str) -> bool:
-    """Whether most letters of a text are written from right to left."""
-    directions = [unicodedata.bidirectional(character) for character in text]
-    leftward = sum(direction in ("R", "AL") for direction in directions)
-    return leftward > directions.count("L")

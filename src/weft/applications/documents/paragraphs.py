@@ -12,8 +12,19 @@ from copy import deepcopy
 from typing import Any
 
 from weft.applications.arranging import Part, Piece, Tag
+from weft.applications.documents.direction import paragraph_is_leftward
 from weft.applications.documents.inline import NOTE_MARK, TextBuilder, trimmed, without_hollow
-from weft.applications.documents.runs import WORD, look, name_of, properties_of, run_of, set_direction, text_run
+from weft.applications.documents.runs import (
+    WORD,
+    is_off,
+    look,
+    name_of,
+    properties_of,
+    run_of,
+    set_direction,
+    takes_away,
+    text_run,
+)
 from weft.applications.documents.trees import local_name, lxml_etree
 from weft.applications.markup import Element
 
@@ -38,7 +49,7 @@ _EMPHASIS = frozenset(
 
 
 class Paragraph:
-    """A paragraph: its markup, and its node, into which a translation can be put."""
+    """A paragraph: its markup, and its node, into which a translation can be put; `translated` is then its text."""
 
     def __init__(self, node: Any) -> None:
         self._node = node
@@ -51,6 +62,7 @@ class Paragraph:
             self._read(child)
         self._change_format(None)
         self.markup = trimmed(self._builder.built())
+        self.translated = ""
 
     def _read(self, node: Any) -> None:
         name = local_name(node)
@@ -144,7 +156,7 @@ class Paragraph:
             self._builder.end(self._format)
             self._format = None
         if properties is not None:
-            self._format = Element(name_of(properties), {}, origin=properties)
+            self._format = Element(name_of(properties), {}, minor=takes_away(properties), origin=properties)
             self._builder.start(self._format)
 
     def fill(self, pieces: Sequence[Piece]) -> list[str]:
@@ -153,7 +165,7 @@ class Paragraph:
         for child in list(self._node):
             if local_name(child) != "pPr":
                 self._node.remove(child)
-        set_direction(self._node, "".join(piece for piece in pieces if isinstance(piece, str)))
+        self.translated = "".join(piece for piece in pieces if isinstance(piece, str))
         stack, formats = [self._node], [self._base]
         for piece in _without_blanks_at_breaks(pieces):
             if isinstance(piece, str):
@@ -165,6 +177,10 @@ class Paragraph:
             else:
                 _enter_or_leave(stack, piece)
         return lost
+
+    def set_direction(self, *, document: bool) -> None:
+        """Let the translation run the way it is written; `document` says whether most of the text runs leftward."""
+        set_direction(self._node, leftward=paragraph_is_leftward(self.translated, document))
 
 
 def _is_formatting(element: Element) -> bool:
@@ -259,6 +275,6 @@ def _plainest(paragraph: Any) -> Any:
             known.setdefault(look(properties), properties)
 
     def rank(key: bytes) -> tuple[int, int]:
-        return sum(local_name(item) in _EMPHASIS for item in known[key]), -counts[key]
+        return sum(local_name(item) in _EMPHASIS and not is_off(item) for item in known[key]), -counts[key]
 
     return known[min(counts, key=rank)] if counts else lxml_etree().Element(f"{WORD}rPr")

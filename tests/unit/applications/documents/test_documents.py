@@ -241,3 +241,46 @@ def test_a_code_takes_the_place_of_its_placeholder(name, count, aligner, tmp_pat
         assert target.replace(count, "").split() == f"Hallo {name}, Sie haben {{n}} Nachrichten.".split()
     else:
         assert target == f"Hallo {name}, Sie haben {count} Nachrichten."
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "expected"),
+    [
+        ("Hello {}, you have {} messages.", "Bonjour, vous avez messages.", "Bonjour {}, vous avez {} messages."),
+        ("{}, you have {}.", "Vous avez.", "{} Vous avez {}."),
+        ("Hello {}, {}", "Bonjour", "Bonjour {} {}"),
+        ("Hello {} {}", "你好", "你好{}{}"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["first", "second", "tmx"])
+def test_a_placeholder_that_the_translation_lacks_is_a_word_and_is_reported(
+    kind, source, translation, expected, aligner, tmp_path
+):
+    codes = {
+        "first": ['<x id="1" equiv-text="{{name}}"/>', '<ph id="2">%s</ph>'],
+        "second": ['<ph id="1" equiv="{{name}}"/>', '<ph id="2" disp="%s"/>'],
+        "tmx": ['<ph x="1">{{name}}</ph>', '<ph x="2">%s</ph>'],
+    }[kind]
+    sides = source.format(*codes), translation
+    unit = "<source>{}</source><target>{}</target>".format(*sides)
+    path = tmp_path / ("a.tmx" if kind == "tmx" else "a.xlf")
+    path.write_text(
+        {
+            "first": f'<xliff version="1.2"><file><body><trans-unit id="1">{unit}</trans-unit></body></file></xliff>',
+            "second": second_xliff(f"<segment>{unit}</segment>").replace(' xmlns="', ' xmlns:x="'),
+            "tmx": '<tmx version="1.4"><header srclang="en"/><body><tu><tuv xml:lang="en"><seg>{}</seg></tuv>'
+            '<tuv xml:lang="fr"><seg>{}</seg></tuv></tu></body></tmx>'.format(*sides),
+        }[kind],
+        encoding="utf-8",
+    )
+    report: list[bytes] = []
+    listing = Listing(report.append, what="tags")
+    written = project_document(read_document(path), None, aligner, listing=listing).decode()
+    assert expected.format(*codes) in written
+    rows = [line.decode().rstrip("\n").split("\t") for line in report]
+    assert [row[4] for row in rows] == ["{{name}}", "%s"]
+    assert {row[5] for row in rows} == {"the translation lacks this placeholder; its code is in the nearest place"}
+    assert list(listing.summary()) == [
+        "placeholders missing from the translation: 2. Their codes were put in the nearest place; "
+        "check these sentences."
+    ]

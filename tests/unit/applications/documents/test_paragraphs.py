@@ -36,6 +36,7 @@ def translated(node: etree._Element, target: str, pairs: set[tuple[int, int]]) -
     sizes = (len(record.tagged.words), len(record.plain.words))
     alignment = Alignment.of(Link(*pair) for pair in pairs if pair[0] < sizes[0] and pair[1] < sizes[1])
     read.fill(project_markup(record, alignment).pieces)
+    read.set_direction(document=False)
     return node
 
 
@@ -104,6 +105,16 @@ def test_text_from_right_to_left_says_so_and_back_again():
     assert found == [["rtl"], ["b", "bCs", "sz", "szCs", "rtl"]]
     translated(node, "a house", {(0, 0), (1, 1)})
     assert etree.tostring(node).count(b"bidi") == etree.tostring(node).count(b"rtl") == 0
+
+
+@pytest.mark.parametrize("off", ['<w:b w:val="0"/>', '<w:i w:val="false"/><w:u w:val="none"/>'])
+def test_formatting_that_is_off_is_nothing_to_lose(off):
+    read = Paragraph(paragraph(run("the ", off) + run("house")))
+    record = MarkupRecord.of(read.markup, "بيت", (split_at_blanks, split_at_blanks))
+    tagged = project_markup(record, Alignment.of([Link(1, 0)]))
+    assert (tagged.spans, read.fill(tagged.pieces)) == ((), [])
+    node = translated(paragraph(run("the ", off) + run("house")), "le bâtiment", {(0, 0), (1, 1)})
+    assert len(node.findall(f".//{{{WORD}}}rPr/*")) == off.count("<"), "but it stays where it has a place"
 
 
 pieces = st.sampled_from(
