@@ -123,9 +123,14 @@ class _LineEnd:
         return "upper" if first.isupper() and not self.line.isupper() else "none"
 
     @property
+    def is_open(self) -> bool:
+        """Whether nothing ends here; behind a comma, verses, items of lists and salutations may end."""
+        return self.line[-1].isalnum()
+
+    @property
     def goes_on(self) -> bool:
-        """Whether a sentence goes on in the next line; items of lists end with colons and semicolons."""
-        return self.next_case == "lower" and (self.line[-1].isalnum() or self.line[-1] == ",")
+        """Whether a sentence goes on in the next line."""
+        return self.is_open and self.next_case == "lower"
 
 
 _Block = Sequence[_LineEnd]
@@ -154,7 +159,7 @@ def _width_by_case(blocks: Sequence[_Block]) -> int | None:
         return None
     lengths = sorted(len(line) for block in telling for line in (*(end.line for end in block), block[-1].next_line))
     width = lengths[-1 - len(lengths) // 20]  # a few lines may be those of a table
-    inner = [end for block in blocks for end in block if not end.ended]
+    inner = [end for block in blocks for end in block if end.is_open]
     lower = [end.used for end in inner if end.next_case == "lower"]
     upper = [end.used for end in inner if end.next_case == "upper"]
     narrowest = _USUAL_WIDTH if len(lower) < _FEWEST_LINES else 0

@@ -86,7 +86,7 @@ PARAGRAPHS = st.lists(st.lists(SENTENCE, min_size=1, max_size=8).map(" ".join), 
 
 def _shows(wrapped):
     """Whether enough sentences go on in lower case on the next line; otherwise nobody could tell."""
-    inner = [after[0] for line, after in pairwise(wrapped.split("\n")) if after and re.search(r"[^\W\d_],?$", line)]
+    inner = [after[0] for line, after in pairwise(wrapped.split("\n")) if after and re.search(r"\w$", line)]
     return 0 < len(inner) <= 2 * sum(map(str.islower, inner))
 
 
@@ -147,6 +147,19 @@ a pound of butter, or a little less than that if you like
 two eggs
 some sugar.
 cinnamon"""
+
+
+LETTER = """Sehr geehrte Frau Müller,
+vielen Dank für Ihre Anfrage vom 3. Mai. Wir haben Ihren Vorschlag
+geprüft und freuen uns, Ihnen mitteilen zu können, dass der
+Vertrag zum 1. Juni beginnen kann.
+Mit freundlichen Grüßen
+Anna Schmidt"""
+
+
+def test_a_letter_keeps_the_lines_above_and_below_its_text():
+    expected = LETTER.replace("Vorschlag\n", "Vorschlag ").replace("der\n", "der ")
+    assert found_wrapped(LETTER) == (expected, 66)
 
 
 def test_lines_between_wrapped_paragraphs_stay_lines():
