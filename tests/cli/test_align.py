@@ -515,6 +515,11 @@ def test_two_texts_whose_sentences_do_not_match(weft, tmp_path):
         (["--documents", "de"], "weft: --documents needs two files: a text and its translation.\n"),
         (["--documents", "de", "en", "--shards", "2"], "weft: --shards cannot be used with --documents.\n"),
         (["--sentence-per-line", "de"], "weft: --sentence-per-line only works with --documents.\n"),
+        (["--wrapped", "de"], "weft: --wrapped only works with --documents.\n"),
+        (
+            ["--documents", "de", "en", "--wrapped", "--sentence-per-line"],
+            "weft: --sentence-per-line and --wrapped exclude each other; set only one of them.\n",
+        ),
     ],
 )
 def test_options_that_do_not_go_with_documents(weft, arguments, message):
@@ -585,12 +590,53 @@ def test_subtitles_are_doubted(weft, tmp_path):
         assert "are read as text. Pair the sentences first, with weft align --documents." in said
 
 
+CANNOT_WRITE = (
+    "weft: --documents cannot write {}. It writes a table of sentences if the output file ends in .tsv or .csv, and "
+    "JSONL otherwise.\n"
+)
+
+
 @pytest.mark.parametrize("format", ["pharaoh", "words", "naacl"])
 def test_documents_are_not_written_in_a_format_that_cannot_hold_them(weft, tmp_path, format):
     (tmp_path / "text").write_text("Ja.\n")
     done = weft("align", "--documents", "text", "text", "--output-format", format, cwd=tmp_path)
-    sentence = "--documents always writes JSONL; leave out --output-format, or set it to jsonl."
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"weft: {sentence}\n")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", CANNOT_WRITE.format(format))
+
+
+@pytest.mark.parametrize("ending", ["html", "docx", "md", "tmx", "xlsx", "pdf", "srt", "naacl"])
+def test_documents_are_not_written_into_files_named_for_something_else(weft, tmp_path, ending):
+    (tmp_path / "text").write_text("Ja.\n")
+    output = tmp_path / f"out.{ending}"
+    done = weft("align", "--documents", "text", "text", "-o", output, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", CANNOT_WRITE.format(f".{ending} files"))
+    assert not output.exists()
+    done = weft("align", "--documents", "text", "text", "-o", output, "--output-format", "jsonl", cwd=tmp_path)
+    assert json.loads(output.read_text())["source_text"] == "Ja."
+
+
+def test_the_name_of_the_output_says_how_documents_are_written(weft, tmp_path):
+    (tmp_path / "de").write_text("Hunde bellen, und Katzen\nschlafen viel. Ja.\n\n- Kapitel zwei -\n")
+    (tmp_path / "en").write_text("Dogs bark, and cats sleep a lot. Yes.\n")
+    command = ["align", "--documents", "--wrapped", "de", "en", "-o"]
+    for name, table in {
+        "a.tsv": "source\ttarget\nHunde bellen, und Katzen schlafen viel.\tDogs bark, and cats sleep a lot.\n"
+        "Ja.\tYes.\n- Kapitel zwei -\t\n",
+        "a.CSV.gz": "source,target\n"
+        '"Hunde bellen, und Katzen schlafen viel.","Dogs bark, and cats sleep a lot."\n'
+        "Ja.,Yes.\n- Kapitel zwei -,\n",
+    }.items():
+        done = weft(*command, name, cwd=tmp_path)
+        assert done.stderr == "weft: 2 sentence pairs; 1 sentence has no counterpart.\n"
+        data = (tmp_path / name).read_bytes()
+        assert (gzip.decompress(data) if name.endswith("gz") else data).decode() == table
+    for name, options in {"a.jsonl": [], "a.txt": [], "b.tsv": ["--output-format", "jsonl"], "-": []}.items():
+        done = weft(*command, name, *options, cwd=tmp_path)
+        written = done.stdout if name == "-" else (tmp_path / name).read_text()
+        assert [json.loads(line)["target_text"][:4] for line in written.splitlines()] == ["Dogs", "Yes.", ""]
+    # Its columns are chosen by their names, and the rest of weft reads it.
+    columns = ["--source-field", "source", "--target-field", "target"]
+    done = weft("lexicon", "a.tsv", "--raw", *columns, cwd=tmp_path)
+    assert "Hunde\tDogs\t1\t" in done.stdout
 
 
 def test_only_probable_links_are_kept(weft, tmp_path):

@@ -43,7 +43,7 @@ from weft.cli.options import (
 from weft.cli.output import EMPTY, ending, on_screen, only_one_stdin, say, write_stdout
 from weft.cli.progress import counting
 from weft.corpus.align import align_files
-from weft.corpus.documents import read_text, write_aligned_documents
+from weft.corpus.documents import BOTH_LAYOUTS, DocumentsFormat, read_text, write_aligned_documents
 from weft.corpus.job import Engine
 from weft.corpus.records import OutputFormat
 from weft.errors import SettingError, number_of
@@ -53,6 +53,9 @@ from weft.text.rows import is_named_for_pairs
 
 # Pharaoh is talp without possible links, so a name that ends in .talp needs nothing else.
 _BY_ENDING = {"json": OutputFormat.JSONL, "jsonl": OutputFormat.JSONL, "naacl": OutputFormat.NAACL}
+_TABLES = ("tsv", "csv")
+# Names of files that aligned documents cannot be, besides those of documents; JSONL would only confuse their programs.
+_NOT_WRITTEN = {"doc", "odt", "pdf", "rtf", "ods", "xls", "xlsx", "po", "srt", "vtt", "naacl", "talp"}
 
 
 def align(
@@ -124,7 +127,7 @@ def align(
         typer.Option(
             "--documents",
             help="Treat INPUT and TARGET as texts, subtitles or documents (HTML, DOCX and others), and pair their "
-            "sentences first; writes JSONL.",
+            "sentences first; writes JSONL, or a table if the output file ends in .tsv or .csv.",
             rich_help_panel=TEXT,
         ),
     ] = False,
@@ -132,6 +135,15 @@ def align(
         bool,
         typer.Option(
             "--sentence-per-line", help="With --documents: treat each line as one sentence.", rich_help_panel=TEXT
+        ),
+    ] = False,
+    wrapped: Annotated[
+        bool,
+        typer.Option(
+            "--wrapped",
+            help="With --documents: treat all lines as wrapped at a fixed width, so that only a blank line ends a "
+            "paragraph. Most wrapped text is recognised without this option.",
+            rich_help_panel=TEXT,
         ),
     ] = False,
     strict: StrictOption = False,
@@ -176,14 +188,13 @@ def align(
             columns=columns,
             address=address,
         )
-        if output_format not in (None, OutputFormat.JSONL):
-            raise SettingError("`documents` always writes JSONL; leave out `output_format`, or set it to jsonl.")
-        _align_documents(
-            input, target, output, model=model, sentence_per_line=sentence_per_line, scores=scores, **settings
-        )
+        format = _documents_format(output, output_format)
+        layout = {"sentence_per_line": sentence_per_line, "wrapped": wrapped}
+        _align_documents(input, target, output, format=format, model=model, **layout, scores=scores, **settings)
         return
-    if sentence_per_line:
-        raise SettingError("`sentence_per_line` only works with `documents`.")
+    for name, value in {"sentence_per_line": sentence_per_line, "wrapped": wrapped}.items():
+        if value:
+            raise SettingError(f"`{name}` only works with `documents`.")
     bad_lines = BadLines("This pair gets no links.", strict=strict)
     missing = MissingTerms()
     typed = input == "-" and sys.stdin is not None and sys.stdin.isatty()
@@ -241,7 +252,10 @@ def _align_documents(input: str, target: str | None, output: str, **options: Any
         raise SettingError("`documents` needs two files: a text and its translation.")
     if options["scores"] is Scores.NONE:
         options["scores"] = Scores.CALIBRATED  # JSON always holds scores
-    texts = [_text_of(path, unwrap=not options["sentence_per_line"]) for path in (input, target)]
+    if options["sentence_per_line"] and options["wrapped"]:
+        raise SettingError(BOTH_LAYOUTS)
+    wrapped = options.pop("wrapped") or (False if options["sentence_per_line"] else None)
+    texts = [_text_of(path, wrapped=wrapped) for path in (input, target)]
     with counting("possible pairs of sentences", quiet=on_screen(output)) as count:
 
         def show(done: int, total: int) -> None:
@@ -257,12 +271,28 @@ def _align_documents(input: str, target: str | None, output: str, **options: Any
     say(f"{number_of(paired, 'sentence pair')}; {unpaired}.")
 
 
-def _text_of(path: str, *, unwrap: bool) -> str:
+def _documents_format(output: str, wanted: OutputFormat | None) -> DocumentsFormat:
+    """What to write to a file of this name, unless somebody said it."""
+    from weft.applications.documents import is_document
+
+    named = ending(output)
+    refused = f".{named} files" if named in _NOT_WRITTEN or is_document(output) else ""
+    if wanted is not None:
+        refused = "" if wanted is OutputFormat.JSONL else str(wanted)
+    if refused:
+        raise SettingError(
+            f"`documents` cannot write {refused}. It writes a table of sentences if the output file ends in .tsv or "
+            ".csv, and JSONL otherwise."
+        )
+    return DocumentsFormat.JSONL if wanted or named not in _TABLES else DocumentsFormat(named)
+
+
+def _text_of(path: str, *, wrapped: bool | None) -> str:
     """The text of a file; of an HTML page, a Word file and the like a segment a line."""
     from weft.applications.documents import is_document, read_document
 
     if not is_document(path):
-        return read_text(path, unwrap=unwrap)
+        return read_text(path, wrapped=wrapped)
     if is_named_for_pairs(path):
         raise SettingError(f"{path} contains sentence pairs; to align them, name this file alone, without --documents.")
     return "\n".join(" ".join(segment.text.split()) for segment in read_document(path).segments)

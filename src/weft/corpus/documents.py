@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import SettingError
 from weft.extraction.scores import Scores
+from weft.text.cells import RowWriter, csv_row, tab_row
 from weft.text.files import Write, writing
 from weft.text.given import to_one_pair
-from weft.text.layout import are_subtitles, unwrapped, without_times, wrapped_at
+from weft.text.layout import are_subtitles, found_wrapped, unwrapped, without_times
 from weft.text.lines import decode, display_name, read_lines
 from weft.text.links import json_links
 from weft.text.segment import Offsets, Segmenter, segmenter_for
@@ -26,6 +30,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _OTHER_SUBTITLES = (".ass", ".ssa")
+BOTH_LAYOUTS = "`sentence_per_line` and `wrapped` exclude each other; set only one of them."
+
+
+class DocumentsFormat(StrEnum):
+    """How aligned documents are written."""
+
+    JSONL = "jsonl"
+    TSV = "tsv"
+    CSV = "csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +86,20 @@ def align_documents(
     source_language: str | None = None,
     target_language: str | None = None,
     sentence_per_line: bool = False,
+    wrapped: bool = False,
     scores: Scores | str = Scores.CALIBRATED,
     on_progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> list[AlignedPart]:
     """Align two documents: find which sentences belong together, and which of their words.
 
     Args:
-        source: a text. The end of a line also ends a sentence.
+        source: a text. The end of a line also ends a sentence, unless `wrapped` is set.
         target: its translation, which may leave out, add, join or split sentences.
         aligner: the aligner to use; by default, one with weft-mini.
         source_language: a code such as `de` or `ja`; by default, guessed from the script.
         target_language: the language of the translation.
         sentence_per_line: whether each line is one sentence, which must not be split.
+        wrapped: whether lines are wrapped at a width, so that only a blank line ends a paragraph.
         scores: which scores the links have: `calibrated`, `raw` or `none`.
         on_progress: called with how many possible pairs of sentences are aligned, and how many there are in all.
 
@@ -93,11 +108,16 @@ def align_documents(
 
     Raises:
         MissingExtraError: the library that finds sentences, or one that a language needs, is not installed.
-        SettingError: a document is not a string, or contains half of a surrogate pair.
+        SettingError: a document is not a string, or contains half of a surrogate pair; or
+            `sentence_per_line` and `wrapped` are both set.
     """
     from weft.aligner import Aligner
 
     to_one_pair(source, target)  # for its checks
+    if wrapped:
+        if sentence_per_line:
+            raise SettingError(BOTH_LAYOUTS)
+        source, target = unwrapped(source), unwrapped(target)
     sides = [_sentences(text, language, sentence_per_line)
              for text, language in ((source, source_language), (target, target_language))]  # fmt: skip
     found = (aligner or Aligner.from_pretrained()).align_texts(
@@ -111,15 +131,22 @@ def align_documents(
 
 
 def write_aligned_documents(
-    source: str, target: str, *, output: str | Write, model: str | Path = "weft-mini", **options: Any
+    source: str,
+    target: str,
+    *,
+    output: str | Write,
+    model: str | Path = "weft-mini",
+    format: DocumentsFormat | str = DocumentsFormat.JSONL,
+    **options: Any,
 ) -> list[AlignedPart]:
-    """Align two texts and write JSONL: what `weft align --documents` does with the texts of two files.
+    """Align two texts and write what is found: what `weft align --documents` does with the texts of two files.
 
     Args:
         source: a text.
         target: its translation.
         output: the file to write, or a function that is given the output piece by piece.
         model: weft's own, a folder, or a name on the hub.
+        format: `jsonl`, or `tsv` and `csv` for a table of the sentences.
         options: those of `align_documents`, and what `Aligner.from_pretrained` takes besides.
 
     Returns:
@@ -127,9 +154,10 @@ def write_aligned_documents(
     """
     from weft.aligner import Aligner
 
+    as_lines = _LINES[DocumentsFormat(format)]
     own = {name: options.pop(name) for name in _DOCUMENT_OPTIONS if name in options}
     parts = align_documents(source, target, aligner=Aligner.from_pretrained(model, **options), **own)
-    lines = (f"{part.to_json()}\n".encode("utf-8", "backslashreplace") for part in parts)
+    lines = (line.encode("utf-8", "backslashreplace") for line in as_lines(parts))
     if callable(output):
         for line in lines:
             output(line)
@@ -140,36 +168,55 @@ def write_aligned_documents(
     return parts
 
 
-_DOCUMENT_OPTIONS = ("source_language", "target_language", "sentence_per_line", "scores", "on_progress")
+_DOCUMENT_OPTIONS = ("source_language", "target_language", "sentence_per_line", "wrapped", "scores", "on_progress")
 
 
-def read_text(path: str | Path, *, unwrap: bool) -> str:
+def _records(parts: Iterable[AlignedPart]) -> Iterator[str]:
+    return (f"{part.to_json()}\n" for part in parts)
+
+
+def _table(parts: Iterable[AlignedPart], row: RowWriter) -> Iterator[str]:
+    yield row(("source", "target"))
+    for part in parts:
+        yield row([" ".join(side.text.split()) for side in (part.source, part.target)])
+
+
+_LINES: Mapping[DocumentsFormat, Callable[[Iterable[AlignedPart]], Iterator[str]]] = {
+    DocumentsFormat.JSONL: _records,
+    DocumentsFormat.TSV: partial(_table, row=tab_row),
+    DocumentsFormat.CSV: partial(_table, row=csv_row),
+}
+
+
+def read_text(path: str | Path, *, wrapped: bool | None = None) -> str:
     """Read a file of plain text, or of subtitles if its name ends in .srt or .vtt.
 
     Args:
         path: the file.
-        unwrap: whether lines that are wrapped at a width are joined to paragraphs.
+        wrapped: whether lines are wrapped at a width, and are joined to paragraphs; None finds it out. Each subtitle
+            becomes one line in any case.
 
     Raises:
         SettingError: for subtitles in a format that weft does not read.
     """
     name = display_name(path)
     if name.lower().endswith(_OTHER_SUBTITLES):
-        srt = Path(name).with_suffix(".srt")
-        raise SettingError(f"weft reads subtitles as .srt or .vtt. Convert {name} first: ffmpeg -i {name} {srt}")
+        command = f"ffmpeg -i {quote(name)} {quote(str(Path(name).with_suffix('.srt')))}"
+        raise SettingError(f"weft reads subtitles as .srt or .vtt. Convert {name} first: {command}")
     text = "\n".join(decode(line, path, number) for number, line in enumerate(read_lines(path), start=1))
     if are_subtitles(path):
         return without_times(text)
-    width = wrapped_at(text) if unwrap else None
-    if width is None:
-        return text
-    logger.warning(
-        "%s: the lines are wrapped at %d characters, so only a blank line ends a paragraph. If each line is a "
-        "sentence, add `sentence_per_line`.",
-        display_name(path),
-        width,
-    )
-    return unwrapped(text)
+    if wrapped is not None:
+        return unwrapped(text) if wrapped else text
+    text, width = found_wrapped(text)
+    if width is not None:
+        logger.warning(
+            "%s: the lines are wrapped at about %d characters, so they were joined to paragraphs. If each line is a "
+            "sentence, add `sentence_per_line`.",
+            name,
+            width,
+        )
+    return text
 
 
 def _sentences(text: str, language: str | None, sentence_per_line: bool) -> list[TextPart]:

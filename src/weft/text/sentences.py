@@ -11,6 +11,7 @@ _MARKS = (
     "\u17d4\u17d5\u104b\u0700\u0701\u0702\u07f9\u1803\u1809\ua4ff\u2e2e\u037e\u1b5e\u1b5f\ua9c8\ua9c9\uaa5d\uaa5e"
 )
 _CLOSING = "\"')]}\u201c\u201d\u2018\u2019\u00bb\u203a\u300d\u300f\uff09\u3011\u300b\u3009"
+_BEHIND_MARKS = f"{_CLOSING} \t\r\u00a0\u202f"  # French has a space within its quotation marks
 # A full stop behind these, or behind a single letter or a number of one or two digits, seldom ends a sentence.
 _ABBREVIATIONS = frozenset({
     "mr", "mrs", "ms", "dr", "prof", "st", "no", "nos", "vs", "etc", "cf", "e.g", "i.e", "eg", "ie", "jr", "sr",
@@ -53,7 +54,7 @@ def split_sentences(text: str, language: str | None = None) -> list[tuple[int, i
 
 def ends_with_mark(line: str) -> bool:
     """Whether a line ends with a mark such as a full stop, or with quotation marks and brackets behind one."""
-    return line.rstrip().rstrip(_CLOSING).endswith(tuple(_MARKS))
+    return line.rstrip(_BEHIND_MARKS).endswith(tuple(_MARKS))
 
 
 def sentence_starts(words: Words) -> list[int]:

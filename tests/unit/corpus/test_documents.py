@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import csv
 import json
+import shlex
 
 import pytest
 
 from weft import Aligner, SettingError, align_documents
-from weft.corpus.documents import read_text
+from weft.corpus.documents import read_text, write_aligned_documents
 from weft.text.sentences import split_sentences
 
 GERMAN = """Das Museum ist von Dienstag bis Sonntag geöffnet. Am Montag bleibt es geschlossen.
@@ -99,6 +101,42 @@ def test_lines_that_are_sentences_stay_whole(aligner):
     assert all(link.score is None for part in parts for link in part.alignment)
 
 
+def test_lines_that_are_wrapped_are_joined(aligner):
+    german, english = "Die Katze schläft auf\ndem Sofa. Es regnet.", "The cat is sleeping on the sofa. It is\nraining."
+    parts = align_documents(german, english, aligner=aligner, wrapped=True)
+    assert [part.source.text for part in parts] == ["Die Katze schläft auf dem Sofa.", "Es regnet."]
+    assert [part.target.span for part in parts] == [(0, 32), (33, 47)]
+    with pytest.raises(SettingError, match="exclude each other"):
+        align_documents(german, english, aligner=aligner, wrapped=True, sentence_per_line=True)
+
+
+def test_wrapped_files_are_recognised_unless_somebody_knows(tmp_path, caplog):
+    path = tmp_path / "text"
+    text = "It was raining again that day, and he had\nforgotten his umbrella. He went home.\nNobody came.\n"
+    path.write_text(text)
+    assert read_text(path) == text.rstrip().replace("had\n", "had ").replace("home.\n", "home. ")
+    [message] = caplog.messages
+    assert message.endswith("If each line is a sentence, add `sentence_per_line`.")
+    assert read_text(path, wrapped=False) == text.rstrip()
+    path.write_text("Anna saw Mrs\nMiller.\n\nYes.")
+    assert read_text(path) == "Anna saw Mrs\nMiller.\n\nYes."
+    assert read_text(path, wrapped=True) == "Anna saw Mrs Miller.\n\nYes."
+    assert len(caplog.messages) == 1
+
+
+@pytest.mark.parametrize(("format", "between"), [("tsv", "\t"), ("csv", ",")])
+def test_tables_have_a_row_for_each_pair_and_each_sentence_alone(aligner, format, between):
+    written = []
+    write_aligned_documents(GERMAN, ENGLISH + " Good\tbye.", output=written.append, format=format, source_language="de")
+    lines = b"".join(written).decode().splitlines()
+    assert lines[0] == f"source{between}target"
+    rows = list(csv.reader(lines, delimiter=between))
+    assert all(len(row) == 2 for row in rows)
+    assert ["", "Free guided tours start at noon."] in rows
+    for column, text in ((0, GERMAN), (1, ENGLISH + "Good bye.")):
+        assert "".join("".join(row[column].split()) for row in rows[1:]) == "".join(text.split())
+
+
 def test_a_kind_of_scores_that_does_not_exist(aligner):
     with pytest.raises(SettingError, match="scores"):
         align_documents("a", "b", aligner=aligner, scores="loud")
@@ -122,4 +160,11 @@ def test_sentences_of_raw_text(language, text, sentences):
 def test_subtitles_that_are_not_read_are_not_taken_for_plain_text(tmp_path, name):
     (tmp_path / name).write_text("[Script Info]\nDialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,Hallo.\n")
     with pytest.raises(SettingError, match=r"subtitles as \.srt or \.vtt\. Convert .*: ffmpeg -i .* .*\.srt"):
-        read_text(tmp_path / name, unwrap=True)
+        read_text(tmp_path / name)
+
+
+def test_commands_to_copy_are_quoted_for_the_shell(tmp_path):
+    path = tmp_path / "my film.ass"
+    with pytest.raises(SettingError) as refused:
+        read_text(path)
+    assert shlex.split(str(refused.value))[-4:] == ["ffmpeg", "-i", str(path), str(path.with_suffix(".srt"))]

@@ -1,10 +1,14 @@
 """Wrapped paragraphs and subtitles made plain, every character in its place."""
 
+import re
 import textwrap
+from itertools import pairwise
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from weft.text.layout import are_subtitles, unwrapped, without_times, wrapped_at
+from weft.text.layout import are_subtitles, found_wrapped, unwrapped, without_times
 
 SRT = """\ufeff1
 00:00:01,000 --> 00:00:03,200
@@ -53,14 +57,133 @@ def test_subtitles_are_known_by_name():
     assert not are_subtitles("srt.txt")
 
 
-@pytest.mark.parametrize("width", [50, 72, 100])
+def _wrap(text, width):
+    paragraphs = text.split("\n\n")
+    # Words stay whole: a hyphen at the end of a line would be read with a space behind it.
+    return "\n\n".join(
+        textwrap.fill(each, width, break_on_hyphens=False, break_long_words=False) for each in paragraphs
+    )
+
+
+@pytest.mark.parametrize("width", [24, 50, 72, 100])
 def test_wrapped_paragraphs_are_noticed_and_unwrapped(width):
-    text = "\n\n".join([textwrap.fill(SENTENCES.strip(), width)] * 3)
-    found = wrapped_at(text)
-    assert found is not None
-    assert found <= width
-    assert unwrapped(text) == "\n\n".join([SENTENCES.strip()] * 3)
-    assert len(unwrapped(text)) == len(text)
+    text = "\n\n".join([SENTENCES.strip()] * 3)
+    joined, found = found_wrapped(_wrap(text, width))
+    assert joined == unwrapped(_wrap(text, width)) == text
+    assert width - 8 < found <= width
+
+
+WORDS = st.text("abcdefghijklmnopqrstuvwxyzäéñßø", min_size=1, max_size=14)
+NOUNS = WORDS.map(str.capitalize)
+SENTENCE = st.builds(
+    lambda first, words, mark: " ".join([first, *words]) + mark,
+    NOUNS,
+    st.lists(st.one_of(WORDS, WORDS, NOUNS, WORDS.map("{},".format)), min_size=2, max_size=40),
+    st.sampled_from([".", ".", "!", "?", "…", ".”", " ?\u00a0»"]),
+)
+PARAGRAPHS = st.lists(st.lists(SENTENCE, min_size=1, max_size=8).map(" ".join), min_size=1, max_size=6)
+
+
+def _shows(wrapped):
+    """Whether enough sentences go on in lower case on the next line; otherwise nobody could tell."""
+    inner = [after[0] for line, after in pairwise(wrapped.split("\n")) if after and re.search(r"\w$", line)]
+    return 0 < len(inner) <= 2 * sum(map(str.islower, inner))
+
+
+@given(PARAGRAPHS, st.integers(40, 100))
+def test_text_that_is_wrapped_at_any_width_is_read_as_if_it_were_not(paragraphs, width):
+    text = "\n\n".join(paragraphs)
+    wrapped = _wrap(text, width)
+    assert unwrapped(wrapped) == text
+    assume(_shows(wrapped))
+    assert found_wrapped(wrapped)[0] == text
+
+
+@given(st.lists(SENTENCE, max_size=20), st.sampled_from(["\n", "\n\n"]), st.booleans())
+def test_sentences_on_lines_of_their_own_are_never_joined(sentences, between, with_marks):
+    text = between.join(each if with_marks else each.strip(".!?…”» \u00a0") for each in sentences)
+    assert found_wrapped(text) == (text, None)
+
+
+@given(st.text(alphabet=st.sampled_from("ab A.\t\r\n ،ب"), max_size=80))
+def test_no_character_moves_when_lines_are_joined(text):
+    for joined in (unwrapped(text), found_wrapped(text)[0]):
+        assert len(joined) == len(text)
+        assert joined.split() == text.split()
+        assert [part.split() for part in joined.split("\n\n")] == [part.split() for part in text.split("\n\n")]
+
+
+def test_two_lines_are_enough_where_a_sentence_goes_on():
+    page = """Chapter 1
+
+The old man opened the door. It was pouring with rain. He had
+forgotten his umbrella, as usual.
+
+"Are you coming?" asked his wife.
+He did not answer.
+"""
+    joined, width = found_wrapped(page)
+    assert width == 61
+    assert joined == page.replace("had\n", "had ")
+
+
+POEM = """I wandered lonely as a cloud
+That floats on high o'er vales and hills,
+When all at once I saw a crowd,
+A host, of golden daffodils;
+Beside the lake, beneath the trees,
+Fluttering and dancing in the breeze."""
+IN_LOWER_CASE = """she wakes before the light has touched the roofs
+and listens.
+somewhere a door that nobody has closed for years is knocking
+against its frame, not loud,
+the way a guest might knock who hopes to find nobody at home.
+then it is
+quiet again."""
+RECIPE = """Apple cake. You need:
+three large red apples from your own garden
+flour
+a pound of butter, or a little less than that if you like
+two eggs
+some sugar.
+cinnamon"""
+
+
+LETTER = """Sehr geehrte Frau Müller,
+vielen Dank für Ihre Anfrage vom 3. Mai. Wir haben Ihren Vorschlag
+geprüft und freuen uns, Ihnen mitteilen zu können, dass der
+Vertrag zum 1. Juni beginnen kann.
+Mit freundlichen Grüßen
+Anna Schmidt"""
+
+
+def test_a_letter_keeps_the_lines_above_and_below_its_text():
+    expected = LETTER.replace("Vorschlag\n", "Vorschlag ").replace("der\n", "der ")
+    assert found_wrapped(LETTER) == (expected, 66)
+
+
+def test_lines_between_wrapped_paragraphs_stay_lines():
+    prose = _wrap(SENTENCES, 72)
+    letter = "Anna Schmidt\nHauptstraße 5\nBerlin"
+    text = "\n\n".join([letter, f"The Meeting\n{prose}", POEM, prose])
+    expected = "\n\n".join([letter, f"The Meeting\n{SENTENCES.strip()}", POEM, SENTENCES.strip()])
+    assert found_wrapped(text)[0] == expected
+
+
+def test_a_wrapped_paragraph_is_found_among_many_lists():
+    headings = "\n".join(f"The History of the Long Road to the Town of {name}" for name in "ABCDEFGHIJKLMNOP")
+    lists = "\n\n".join([headings, RECIPE, RECIPE])
+    text = f"{lists}\n\n{_wrap(SENTENCES, 50)}\n\n{IN_LOWER_CASE}"
+    assert found_wrapped(text)[0] == f"{lists}\n\n{SENTENCES.strip()}\n\n{IN_LOWER_CASE}"
+
+
+def test_lines_of_scripts_without_case_are_judged_by_their_lengths():
+    sentence = "समिति की बैठक सोमवार को हुई और रोटी की कीमत पर बात हुई। किसी को आश्चर्य नहीं हुआ। "
+    paragraph = (sentence * 4).strip()
+    assert found_wrapped(_wrap(paragraph, 50))[0] == paragraph
+    # Unicode calls Georgian letters small, but sentences begin with them, too.
+    georgian = "სახლი ძველია და ლამაზი, ჩვენ კი ის ძალიან მოგვწონს\nჩვენ გუშინ წავედით. დღეს წვიმს"
+    assert found_wrapped(georgian) == (georgian, None)
 
 
 @pytest.mark.parametrize(
@@ -77,8 +200,14 @@ def test_wrapped_paragraphs_are_noticed_and_unwrapped(width):
         ["red apples", "a pound of flour", "two eggs", "milk", "some butter from the shop", "old cheese", "a fish"],
         ["他明天去北京。", "我们下星期三开会。", "今天下雨。", "他昨天借了书。", "你好。", "再见。", "好的。"],
         ["One long paragraph without any end that anybody has seen so far"] * 2,
+        ["Six titles of which every one is exactly as long as all others"] * 6,
+        ["the same sentence of the same length without any mark at its end"] * 6,
+        ["We need the following things for the journey:", "a) bread and butter, and some cheese;", "b) water."],
+        ["I never thought", "that you would come.", "", "But I told you", "where I would be."],
         [SENTENCES.strip()] * 6,
+        *(poem.split("\n") for poem in (POEM, IN_LOWER_CASE, RECIPE)),
     ],
 )
 def test_lines_that_are_lines_stay_lines(lines):
-    assert wrapped_at("\n".join(lines)) is None
+    text = "\n".join(lines)
+    assert found_wrapped(text) == (text, None)
