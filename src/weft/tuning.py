@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
+from os.path import isfile, splitext
 from pathlib import Path
+from shlex import quote
 
 import numpy as np
 
 from weft.arrays import BoolArray, FloatArray, IntArray
 from weft.encoding.encoder import Encoded, Encoder, encode_pairs
-from weft.errors import WeftError
+from weft.errors import SettingError, WeftError
 from weft.extraction.calibration import Calibration
 from weft.extraction.extractor import extract
 from weft.extraction.methods import METHODS
@@ -40,6 +42,9 @@ class DevSet:
     @classmethod
     def read(cls, prefix: str) -> DevSet:
         """Read PREFIX.src, PREFIX.tgt and PREFIX.talp. Pairs with an empty side are left out."""
+        stem, ending = splitext(prefix)
+        if ending in (".src", ".tgt", ".talp") and isfile(prefix) and not isfile(f"{prefix}.src"):
+            raise SettingError(f"{prefix} is only one file of a dev set; name the prefix: `dev` {quote(stem)}")
         source, target, links = (Path(f"{prefix}.{ending}") for ending in ("src", "tgt", "talp"))
         rows = GoldFile(links, read_sentences(source, target), pairs_name=str(source))
         kept = [(row.pair, row.gold) for row in rows if row.pair and all("".join(side).strip() for side in row.pair)]

@@ -30,6 +30,28 @@ def test_sentences_are_put_together_by_what_they_say(visit, server):
     assert page.locator("#source").input_value() == SOURCE
 
 
+# Where a text stands in an element: its left and right edge.
+EDGES = """([selector, text]) => {
+  const node = document.querySelector(selector).firstChild, range = document.createRange();
+  const start = node.data.indexOf(text);
+  range.setStart(node, start), range.setEnd(node, start + text.length);
+  const { left, right } = range.getBoundingClientRect();
+  return [left, right];
+}"""
+
+
+def test_a_number_stands_after_a_word_that_runs_to_the_left(visit, server):
+    page = visit(f"{server}/read.html")
+    read(page, "He drinks coffee.", "הוא שותה קפה.")
+    assert page.locator("#status").inner_text() == "1 sentence pair, matched by meaning. Click a word."
+    page.locator(".word", has_text="coffee").click()
+    first, word, number = (page.evaluate(EDGES, [".said", part]) for part in ("coffee", "קפה", "("))
+    assert first[1] < word[0] < word[1] < number[0]
+    page.locator(".word", has_text="קפה").click()
+    word, other, number = (page.evaluate(EDGES, [".said", part]) for part in ("קפה", "coffee", "("))
+    assert word[1] < other[0] < other[1] < number[0]
+
+
 def test_what_is_too_long_for_the_server_is_put_together_by_lengths(visit, server):
     page = visit(f"{server}/read.html")
     page.route("**/api/texts", lambda route: route.fulfill(status=422, json={"detail": "too long."}))

@@ -249,12 +249,12 @@ def test_tables_memories_and_xliff_are_sentence_pairs_also_for_jsonl(weft, tmp_p
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "table.csv: sentence pairs cannot be written as pharaoh; choose --to bars, tsv or jsonl. If the file "
+        ([], "table.csv: sentence pairs cannot be written as pharaoh; choose --to bars, tsv, jsonl or tmx. If the file "
          "contains links, name their format, as in --from talp."),
         (["--to", "naacl", "--from", "csv"], "table.csv: sentence pairs cannot be written as naacl; choose --to bars, "
-         "tsv or jsonl."),
-        (["--to", "talp", "--from", "pharaoh", "--columns", "source,target"], "--source-field, --target-field and "
-         "--columns only work with sentence pairs, not with links."),
+         "tsv, jsonl or tmx."),
+        (["--to", "talp", "--from", "pharaoh", "--columns", "source,target"], "--columns and the options for "
+         "fields and languages only work with sentence pairs, not with links."),
     ],
 )  # fmt: skip
 def test_pairs_do_not_become_links(weft, tmp_path, options, message):
@@ -344,3 +344,42 @@ def test_a_table_becomes_records_by_the_name_of_the_output(weft, tmp_path):
     assert done.returncode == 0, done.stderr
     record = '{"source": ["das", "Haus"], "target": ["the", "house"]}\n'
     assert (tmp_path / "k.jsonl").read_text().endswith(record)
+
+
+def test_sentence_pairs_become_a_translation_memory(weft, tmp_path):
+    (tmp_path / "pairs.tsv").write_text("id\tsource\ttarget\na1\tdas Haus\tthe house & <b>\na2\tja\t\na3\tA\x01\tB\n")
+    options = ("--columns", "id,source,target", "--source-language", "de")
+    done = weft("convert", "pairs.tsv", "pairs.tmx", *options, cwd=tmp_path)
+    assert (done.returncode, "give --source-language and --target-language" in done.stderr) == (2, True)
+    assert not (tmp_path / "pairs.tmx").exists()
+    done = weft("convert", "pairs.tsv", "pairs.tmx", *options, "--target-language", "en", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "weft: pairs.tsv:3: the target side is empty. It is left out.\n" in done.stderr
+    assert "weft: left out 1 line without a sentence pair.\n" in done.stderr
+    assert "weft: control characters that XML forbids were left out of 1 unit.\n" in done.stderr
+    assert '<tu tuid="a1"><tuv xml:lang="de"><seg>das Haus</seg>' in (tmp_path / "pairs.tmx").read_text()
+    back = weft("convert", "pairs.tmx", "--to", "tsv", cwd=tmp_path)
+    assert back.stdout == "das Haus\tthe house & <b>\nA\tB\n"
+    swapped = weft("convert", "pairs.tsv", "--to", "tmx", *options, "--target-language", "en", "--swap", cwd=tmp_path)
+    assert '<tu tuid="a3"><tuv xml:lang="en"><seg>B</seg></tuv><tuv xml:lang="de"><seg>A</seg>' in swapped.stdout
+
+
+def test_documents_that_were_aligned_become_a_translation_memory(weft, tmp_path):
+    (tmp_path / "de.txt").write_text("Der Hund bellt laut. Das ist ein Satz ohne Gegenstück, ganz und gar fremd.\n")
+    (tmp_path / "en.txt").write_text("The dog barks loudly.\n")
+    paired = weft("align", "--documents", "de.txt", "en.txt", "-o", "both.jsonl", cwd=tmp_path)
+    assert "1 sentence has no counterpart" in paired.stderr
+    languages = ("--source-language", "de", "--target-language", "en")
+    done = weft("convert", "both.jsonl", "--to", "tmx", *languages, cwd=tmp_path)
+    assert done.stderr == "weft: left out 1 line without a sentence pair.\n"
+    assert done.stdout.count("<tu>") == 1
+    assert "<seg>Der Hund bellt laut.</seg>" in done.stdout
+
+
+def test_links_do_not_become_a_translation_memory(weft, tmp_path):
+    (tmp_path / "mine.talp").write_text("0-0 1p1\n")
+    languages = ("--source-language", "de", "--target-language", "en")
+    done = weft("convert", "mine.talp", "mine.tmx", *languages, cwd=tmp_path)
+    assert (done.returncode, "expected 'source ||| target'" in done.stderr) == (1, True)
+    done = weft("convert", "mine.talp", "--from", "talp", "--to", "naacl", *languages, cwd=tmp_path)
+    assert (done.returncode, "only work with sentence pairs, not with links" in done.stderr) == (2, True)

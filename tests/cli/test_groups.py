@@ -67,12 +67,12 @@ def test_mistakes_are_sentences(weft, folder):
         (("lexicon", "src", "tgt", "--source-language", "de"), "--source-language and --target-language"),
         (("phrases", "rows.jsonl", "--source-field", "de"), "or neither"),
         (("project", "rows.jsonl", "--from", "jsonl", "--columns", "source,target"), "--columns needs --from markup"),
-        (("view", "src", "tgt", "-o", "page.pdf"), "cannot write .pdf files"),
+        (("view", "src", "tgt", "-o", "page.docx"), "cannot write .docx files"),
     ):
         done = weft(*options, cwd=folder)
         assert (done.returncode, done.stdout) == (2, "")
         assert message in done.stderr
-    assert not (folder / "page.pdf").exists()
+    assert not (folder / "page.docx").exists()
 
 
 def test_a_language_that_the_model_lacks_is_named_in_every_command(weft, folder):

@@ -28,10 +28,10 @@ def other(tmp_path: Path) -> Path:
 
 def test_writes_a_folder_of_plain_files_and_replaces_it(weft, tmp_path):
     for _ in range(2):
-        done = weft("page", "-o", "site", cwd=tmp_path)
+        done = weft("page", "-o", "my site", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-        assert "http.server --directory site" in done.stderr
-    site = tmp_path / "site"
+        assert done.stderr.endswith("http.server --directory 'my site'\n")
+    site = tmp_path / "my site"
     assert {path.name for path in site.iterdir()} == {
         *("index.html", "read.html", "page.json", "offline.js"),
         *("static", "aligner", "models"),

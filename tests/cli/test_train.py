@@ -94,6 +94,14 @@ def test_an_annotation_project_is_gold(weft, toy, tmp_path):
     assert packed["with links"] == packed["pairs"] <= 20
 
 
+def test_a_dev_set_that_is_trained_on_is_no_secret(weft, toy, tmp_path):
+    run = ("--model", toy / "base", "--layer", 2, "--objectives", "so", "--max-steps", 1, "--dev", toy / "dev")
+    done = weft("train", toy / "dev.txt", *run, "-o", tmp_path / "model")
+    assert done.returncode == 0, done.stderr
+    assert "30 of 30 dev pairs have a source or target sentence that is also in the text" in done.stderr
+    assert "name the dev set with --exclude too." in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [

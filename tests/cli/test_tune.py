@@ -23,7 +23,7 @@ def dev(tmp_path):
 
 def test_what_is_chosen_is_stored_beside_the_model_and_used(weft, dev, tiny_bert, tmp_path):
     model = shutil.copytree(tiny_bert, tmp_path / "model")
-    done = weft("tune", "--model", model, "--dev", dev, "--layers", "1,2", "--methods", "softmax")
+    done = weft("tune", "--model", model, "--dev", dev, "--layers", "1,2", "--methods", "softmax", "--all")
     assert done.returncode == 0, done.stderr
     assert "best: layer " in done.stdout
     assert re.search(r"^layer 1, softmax, threshold 0.1: AER [\d.]+ P [\d.]+ R [\d.]+$", done.stdout, re.M)
@@ -93,7 +93,7 @@ def test_settings_that_are_the_best_already_stay_with_their_calibration(weft, de
     before = json.loads((model / "weft.json").read_text())
     done = weft("tune", "--model", model, "--dev", dev, "--methods", "softmax", "--thresholds", "0.9", "--null", "20")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("the model's own settings, layer 6, geometric, threshold 0.15, null 18: AER ")
+    assert "the model's own settings, layer 6, geometric, threshold 0.15, null 18: AER " in done.stdout
     assert "\nbest: the model's own settings, layer 6, geometric," in done.stdout
     assert "nothing that was tried has a lower AER than the model's own settings, so they stay." in done.stderr
     assert "the calibration of its link probabilities stays too." in done.stderr
@@ -132,9 +132,23 @@ def test_it_is_said_that_a_calibration_is_lost(weft, tmp_path):
     assert "calibration" not in json.loads((model / "weft.json").read_text())
 
 
+def test_the_ten_best_trials_are_printed_and_the_others_counted(weft, dev, tiny_bert, tmp_path):
+    options = ("--model", tiny_bert, "--dev", dev, "--layers", "1,2", "--methods", "softmax", "-o", tmp_path / "new")
+    every, best = (weft("tune", *options, *more) for more in (["--all"], []))
+    tried = every.stdout.partition("best: ")[0].splitlines()
+    shown, _, rest = best.stdout.partition("best: ")
+    assert rest == every.stdout.partition("best: ")[2]
+    by_aer = sorted(tried, key=lambda line: float(line.partition("AER ")[2].split()[0]))
+    assert shown.splitlines() == by_aer[:10]
+    assert f"weft: {len(tried) - 10} more were tried" in best.stderr
+    assert "weft: layer 1: lowest AER " in best.stderr
+    assert "more were tried" not in every.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
+        (["--dev", "DEV.src", "--model", "MODEL"], 2, "is only one file of a dev set; name the prefix: --dev /"),
         (["--dev", "missing", "--model", "MODEL"], 1, "missing.src: No such file"),
         (["--dev", "DEV", "--model", "MODEL", "--layers", "7"], 2, "there is no layer 7"),
         (["--dev", "DEV", "--model", "MODEL", "--layers", "x"], 2, "--layers must be numbers"),

@@ -63,6 +63,17 @@ def test_records_bring_their_links_along(weft, folder):
     assert data["pairs"][0]["systems"][0]["score"] is not None
 
 
+def test_a_field_of_another_kind_called_links_is_passed_over(weft, folder):
+    (folder / "pages.jsonl").write_text('{"en": "hi", "fr": "salut", "links": "none"}\n')
+    fields = ("--source-field", "en", "--target-field", "fr")
+    done = weft("view", "pages.jsonl", *fields, "--format", "csv", cwd=folder)
+    assert done.stdout.splitlines()[0] == "pair,i,j,source,target,weft-mini"
+    assert done.stderr == (
+        'weft: pages.jsonl: the field "links" does not contain links as weft writes them, so a model aligns the '
+        "pairs.\n"
+    )
+
+
 def test_a_model_aligns_where_there_are_no_links(weft, folder):
     done = weft("view", "-", stdin="Ja , Berlin . ||| Yes , Berlin .\n", cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
@@ -80,13 +91,14 @@ def test_one_pair_as_a_file(weft, folder):
         assert weft(*view, name, cwd=folder).returncode == 0
         assert (folder / name).read_text(encoding="utf-8").startswith(start)
     rows = list(csv.DictReader(io.StringIO((folder / "pair.csv").read_text(encoding="utf-8"))))
-    assert list(rows[0].values()) == ["3", "0", "0", "Ieri", "Yesterday", "1", ""]
+    assert list(rows[0].values()) == ["3", "0", "0", "Ieri", "Yesterday", "1"]
 
 
 @pytest.mark.skipif(find_browser() is None, reason="no Chromium on this machine")
-def test_one_pair_as_png(weft, folder):
-    assert weft("view", "pairs.txt", "first.links", "--pair", 3, "-o", "pair.png", cwd=folder).returncode == 0
-    assert (folder / "pair.png").read_bytes().startswith(b"\x89PNG")
+@pytest.mark.parametrize(("name", "begins"), [("pair.png", b"\x89PNG"), ("pair.pdf", b"%PDF")])
+def test_one_pair_as_a_picture(weft, folder, name, begins):
+    assert weft("view", "pairs.txt", "first.links", "--pair", 3, "-o", name, cwd=folder).returncode == 0
+    assert (folder / name).read_bytes().startswith(begins)
 
 
 def test_similarities_of_two_models(weft, folder, tiny_bert):

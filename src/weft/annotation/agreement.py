@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterable, Iterator, Sequence
 from os import fspath
 from pathlib import Path
 
 from weft.annotation.project import Project, is_project
 from weft.annotation.record import State
-from weft.errors import SettingError
-from weft.scoring.agreement import Agreement, count_agreement
-from weft.text.gold import GoldFile, read_sentences
+from weft.errors import SettingError, number_of
+from weft.scoring.agreement import Agreement, AgreementCounts, count_agreement
+from weft.text.gold import GoldFile, GoldRow, read_sentences
 from weft.text.lines import FilePath, display_name, read_two_together
 from weft.types import GoldAlignment
+
+logger = logging.getLogger(__name__)
 
 
 def finished_by_both(project: Project, first: str, second: str) -> list[int]:
@@ -53,6 +56,7 @@ def agreement_of_files(
     second: FilePath,
     *,
     base: int | None = None,
+    skip_unannotated: bool = False,
     sentences: tuple[FilePath, FilePath] | None = None,
 ) -> tuple[Agreement, Sequence[int]]:
     """The agreement of two files of links, line by line.
@@ -61,6 +65,7 @@ def agreement_of_files(
         first: the links of one annotator: a link file, or NAME.jsonl in the folder `annotations` of a project.
         second: the links of the other. For two files of one project only pairs count that both have done.
         base: the number of the first word in link files; None finds it out.
+        skip_unannotated: leave out the lines of link files that an annotator left without links.
         sentences: the source and the target file; with them, or in a project, there is a kappa.
 
     Returns:
@@ -81,8 +86,38 @@ def agreement_of_files(
         iter(GoldFile(path, texts, base=base, pairs_name=shown, option="gold_base"))
         for path, texts in zip((first, second), pairs, strict=True)
     ]
-    found = Agreement.of(
-        count_agreement(one.gold, other.gold, one.pair)
-        for one, other in read_two_together((display_name(first), display_name(second)), rows[0], rows[1])
-    )
-    return found, range(1, len(found.counts) + 1)
+    blank = _BlankLines(skip=skip_unannotated)
+    found = Agreement.of(blank.passed(read_two_together((display_name(first), display_name(second)), rows[0], rows[1])))
+    if remark := blank.remark():
+        logger.warning("%s", remark)
+    return found, blank.passed_lines
+
+
+class _BlankLines:
+    """Lines that an annotator left without links: left out, or counted where only one of the two did."""
+
+    def __init__(self, *, skip: bool) -> None:
+        self.passed_lines: list[int] = []
+        self._skip = skip
+        self._blank: list[int] = []
+
+    def passed(self, rows: Iterable[tuple[GoldRow, GoldRow]]) -> Iterator[AgreementCounts]:
+        for line, (one, other) in enumerate(rows, start=1):
+            linked = bool(one.links) + bool(other.links)
+            if linked == 1 or (self._skip and not linked):
+                self._blank.append(line)
+            if linked == 2 or not self._skip:
+                self.passed_lines.append(line)
+                yield count_agreement(one.gold, other.gold, one.pair)
+
+    def remark(self) -> str | None:
+        if not self._blank:
+            return None
+        lines, first = number_of(len(self._blank), "line"), f"the first is line {self._blank[0]:,}"
+        have, they, them = ("has", "It counts", "it") if len(self._blank) == 1 else ("have", "They count", "them")
+        if self._skip:
+            return f"left out {lines} that at least one annotator left without links ({first})."
+        return (
+            f"{lines} {have} no links from one annotator, but some from the other ({first}). {they} as disagreement. "
+            f"If nobody annotated {them}, leave {them} out with `skip_unannotated`."
+        )

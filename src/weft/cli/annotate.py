@@ -79,7 +79,7 @@ def annotate(
     if not only_create:
         if isfile(folder):
             raise SettingError(
-                f"{folder} is a file. To create a project from it, run: weft annotate DIR --pairs {folder}"
+                f"{folder} is a file. To create a project from it, run: weft annotate DIR --pairs {quote(folder)}"
             )
         if not exists(folder):
             say(f"{folder} does not exist; creating it as a folder for projects.")

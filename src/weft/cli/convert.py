@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -11,17 +12,19 @@ import typer
 from weft.applications.remapping import Remap, remapped, sentencepieces, split_at_white_space
 from weft.applications.spans import split_at_blanks
 from weft.cli.badlines import BadLines
-from weft.cli.options import LINKS, ColumnsOption, SourceFieldOption, TargetFieldOption
+from weft.cli.options import LINKS, TEXT, ColumnsOption, SourceFieldOption, TargetFieldOption
 from weft.cli.output import ending, noting_none, say, speak_of, write_lines
-from weft.errors import FormatError, SettingError
+from weft.errors import FormatError, SettingError, WeftError, number_of
 from weft.text.cells import RowWriter, row_writer
 from weft.text.fields import PairFields
 from weft.text.lines import display_name, rereadable
 from weft.text.links import LinkFormat, format_links, recognised_links
+from weft.text.memories import MemoryWriter, Unit, unit_of
 from weft.text.pair_formats import PairFormat
 from weft.text.pair_lines import format_pairs
-from weft.text.pairs import PLAIN, EmptySideError, read_pairs
+from weft.text.pairs import PLAIN, EmptySideError, read_pairs, read_text_pairs
 from weft.text.rows import is_csv, is_named_for_pairs, is_named_for_units
+from weft.text.tables import HEADING
 from weft.text.translations import NoTextError
 from weft.types import Alignment, SentencePair
 
@@ -36,6 +39,7 @@ class Format(StrEnum):
     JSONL = "jsonl"
     BARS = "bars"
     TSV = "tsv"
+    TMX = "tmx"
 
 
 class GivenFormat(StrEnum):
@@ -61,6 +65,7 @@ _BY_ENDING = {
     "naacl": Format.NAACL,
     "tsv": Format.TSV,
     "csv": Format.TSV,
+    "tmx": Format.TMX,
 }
 _UNITS = {"tmx", "xliff"}
 _PAIRS = {"bars", "tsv", "csv", *_UNITS}
@@ -125,10 +130,25 @@ def convert(
     source_field: SourceFieldOption = None,
     target_field: TargetFieldOption = None,
     columns: ColumnsOption = None,
+    source_language: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CODE",
+            help="Language code of the source side of IN, such as de. TMX output needs it; in a TMX file with several "
+            "languages, it chooses the source.",
+            rich_help_panel=TEXT,
+        ),
+    ] = None,
+    target_language: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CODE", help="Language code of the target side; works in the same way.", rich_help_panel=TEXT
+        ),
+    ] = None,
 ) -> None:
     """Convert links or sentence pairs to another format.
 
-    Links: pharaoh, pharaoh-scores, talp, naacl, jsonl. Pairs: bars ('source ||| target'), tsv, jsonl; csv, tmx and
+    Links: pharaoh, pharaoh-scores, talp, naacl, jsonl. Pairs: bars ('source ||| target'), tsv, jsonl, tmx; csv and
     xliff can be read. Only talp, naacl and jsonl distinguish sure links from possible ones.
 
     Example: weft convert gold.naacl gold.talp --from naacl --to talp
@@ -138,14 +158,14 @@ def convert(
     if remap is not None or source_spm or target_spm:
         write_lines(output, _remapped(input, to_format, remap, (source_spm, target_spm), row_writer(output)))
         return
-    fields = PairFields.of(source_field, target_field, columns)
+    fields = PairFields.of(source_field, target_field, columns, (source_language, target_language))
     if _holds_pairs(input, from_format, to_format, fields):
         written = PairFormat.CSV if to_format is Format.TSV and is_csv(output) else to_format
         _convert_pairs(input, output, (from_format, written), fields, swap)
         return
     if fields != PLAIN:
         raise SettingError(
-            "--source-field, --target-field and --columns only work with sentence pairs, not with links."
+            "--columns and the options for fields and languages only work with sentence pairs, not with links."
         )
     if to_base and to_format not in _COUNTED_FROM_ANYWHERE:
         raise SettingError(f"{to_format} has a fixed base; leave out --to-base.")
@@ -227,23 +247,58 @@ def _holds_pairs(path: str, from_format: str, to_format: str, fields: PairFields
 def _convert_pairs(path: str, output: str, formats: tuple[str, str], fields: PairFields, swap: bool) -> None:
     from_format, to_format = formats
     _check_pair_formats(path, from_format, to_format, fields)
+    if to_format == Format.TMX:
+        _convert_to_memory(path, output, from_format, fields, swap)
+        return
     stand_in = "A record without words" if to_format == Format.JSONL else "A blank line"
     bad_lines = BadLines(f"{stand_in} takes its place.", strict=False)
     is_memory = from_format in _UNITS or is_named_for_units(path)
 
-    def on_error(error: FormatError) -> None:
-        # Text that is being translated has sentences without a translation, and weft's own output has blank lines.
-        if not is_memory and not _lacks_a_side(error):
-            raise error
-        bad_lines(error)
-
-    # TMX and XLIFF are known by how they begin.
-    format = PairFormat.AUTO if from_format in _UNITS else from_format
-    pairs = read_pairs(path, format=format, fields=fields, on_error=on_error)
+    on_error = partial(_report, bad_lines, is_memory=is_memory)
+    pairs = read_pairs(path, format=_readable(from_format), fields=fields, on_error=on_error)
     if swap:
         pairs = (SentencePair(pair.target, pair.source) for pair in pairs)
     write_lines(output, format_pairs(bad_lines.watching(pairs, display_name(path)), to_format))
     bad_lines.summarise(f"{'units' if is_memory else 'lines'} without a sentence pair: {bad_lines.count:,}.")
+
+
+def _convert_to_memory(path: str, output: str, from_format: str, fields: PairFields, swap: bool) -> None:
+    source, target = fields.languages
+    writer = MemoryWriter((target, source) if swap else (source, target))
+    bad_lines = BadLines("It is left out.", strict=False)
+    is_memory = from_format in _UNITS or is_named_for_units(path)
+    on_error = partial(_report, bad_lines, is_memory=is_memory)
+    written = without = 0
+
+    def units() -> Iterator[Unit]:
+        nonlocal written, without
+        for row in read_text_pairs(path, format=_readable(from_format), fields=fields, on_error=on_error):
+            unit = unit_of(row)
+            if unit is not None:
+                written += 1
+                yield Unit(unit.target, unit.source, unit.id) if swap else unit
+            elif row is not HEADING:
+                without += 1
+        if not written:
+            raise WeftError(f"{display_name(path)} contains no sentence pairs.")
+
+    write_lines(output, writer.lines(units()))
+    if without:
+        say(f"left out {number_of(without, 'unit' if is_memory else 'line')} without a sentence pair.")
+    if writer.changed:
+        say(f"control characters that XML forbids were left out of {number_of(writer.changed, 'unit')}.")
+
+
+def _report(bad_lines: BadLines, error: FormatError, *, is_memory: bool) -> None:
+    # Text that is being translated has sentences without a translation, and weft's own output has blank lines.
+    if not is_memory and not _lacks_a_side(error):
+        raise error
+    bad_lines(error)
+
+
+def _readable(format: str) -> str:
+    """TMX and XLIFF are known by how they begin."""
+    return PairFormat.AUTO if format in _UNITS else format
 
 
 def _lacks_a_side(error: FormatError) -> bool:
@@ -261,6 +316,6 @@ def _check_pair_formats(path: str, from_format: str, to_format: str, fields: Pai
     if to_format not in known:
         hint = " If the file contains links, name their format, as in --from talp."
         raise SettingError(
-            f"{display_name(path)}: sentence pairs cannot be written as {to_format}; choose --to bars, tsv or jsonl."
-            f"{hint if from_format == GivenFormat.AUTO and fields == PLAIN else ''}"
+            f"{display_name(path)}: sentence pairs cannot be written as {to_format}; choose --to bars, tsv, jsonl or "
+            f"tmx.{hint if from_format == GivenFormat.AUTO and fields == PLAIN else ''}"
         )

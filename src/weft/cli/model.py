@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -85,7 +86,7 @@ def export(
     if to not in list(ExportKind):
         raise SettingError(f"`to` must be one of {', '.join(ExportKind)}, got {to!r}.")
     export_model(model, output, to=ExportKind(to), layer=layer, embedding_bits=embedding_bits, text=text)
-    say(f"wrote {megabytes(output)} to {output}. Use it with --model {output}")
+    say(f"wrote {megabytes(output)} to {output}. Use it with --model {quote(str(output))}")
 
 
 @app.command(cls=Command)
@@ -107,4 +108,4 @@ def average(
     from weft.models.describe import megabytes
 
     write_mean(models, output)
-    say(f"wrote {megabytes(output)} to {output}. Use it with --model {output}")
+    say(f"wrote {megabytes(output)} to {output}. Use it with --model {quote(str(output))}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -37,4 +38,4 @@ def page(
     from weft.viewing.site import write_site
 
     size = write_site(output, model or [DEFAULT_MODEL], runtime)
-    say(f"{output}: {size / 1e6:.0f} MB. Try it: python3 -m http.server --directory {output}")
+    say(f"{output}: {size / 1e6:.0f} MB. Try it: python3 -m http.server --directory {quote(str(output))}")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from os.path import isfile
+from os.path import isfile, join, split
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,14 +17,17 @@ from weft.cli.output import only_one_stdin, say, write_lines
 from weft.errors import SettingError
 from weft.text.cells import RowWriter, row_writer
 from weft.text.gold import counts_from_1
-from weft.text.lines import read_lines
+from weft.text.lines import first_lines, read_lines
+from weft.text.links import LinkFormat, recognised_links
 from weft.types import GoldAlignment, SentencePair, WordPair
 
 if TYPE_CHECKING:
+    from weft.scoring.agreement import Agreement
     from weft.scoring.corpus import CorpusScore
     from weft.scoring.errors_report import ErrorReport
 
 _LOOKED_AT = 1000  # lines
+_MAY_BE_LINK = re.compile(rb"(?:^|\s)\d+(?:[-p]\d|\s|$)")
 
 
 class GoldBase(StrEnum):
@@ -68,7 +72,9 @@ def score(
     skip_unannotated: Annotated[
         bool,
         typer.Option(
-            "--skip-unannotated", help="Leave out the lines that have no links in GOLD.", rich_help_panel=LINKS
+            "--skip-unannotated",
+            help="Leave out the lines that have no links in GOLD; with --agreement, in either file.",
+            rich_help_panel=LINKS,
         ),
     ] = False,
     format: Annotated[
@@ -129,10 +135,12 @@ def score(
         raise SettingError(f"--names needs {len(systems)} names, one per system; got {len(called)}.")
     only_one_stdin(gold, *systems, source, target)
     gold = _gold_of_project(gold)
+    _refuse_sentences([gold, *systems])
     texts = (source, target) if source is not None and target is not None else None
     base = None if gold_base is GoldBase.AUTO else int(gold_base)
     if agreement:
-        write_lines(output, _agreement([gold, *systems], base, texts, format, row_writer(output)))
+        found = _agreement_of([gold, *systems], base, texts, skip_unannotated=skip_unannotated)
+        write_lines(output, _agreement(*found, format, row_writer(output)))
         return
     reports = [ErrorReport() for _ in systems] if texts else []
 
@@ -140,9 +148,8 @@ def score(
         for report, found in zip(reports, links, strict=True):
             report.add(sentence, truth, found, number=number)
 
-    for system in systems:
-        _doubt_base(system, system_base)
-        _doubt_order(gold, system)
+    _doubt_bases(systems, system_base)
+    _doubt_order(gold, systems)
     scores = score_files(
         gold,
         systems,
@@ -174,17 +181,23 @@ def _formatted(
     return shown
 
 
-def _agreement(
-    files: list[str], base: int | None, texts: tuple[str, str] | None, format: ScoreFormat, row: RowWriter
-) -> Iterator[str]:
+def _agreement_of(
+    files: list[str], base: int | None, texts: tuple[str, str] | None, *, skip_unannotated: bool
+) -> tuple[Agreement, Sequence[int]]:
     from weft.annotation.agreement import agreement_of_files
-    from weft.cli import score_output
 
     if len(files) != 2:
         raise SettingError("--agreement compares two annotators; give two files.")
-    found, lines = agreement_of_files(files[0], files[1], base=base, sentences=texts)
+    first, second = files
+    found, lines = agreement_of_files(first, second, base=base, skip_unannotated=skip_unannotated, sentences=texts)
     if not len(found.counts):
         raise SettingError("the two annotators have no finished sentence in common.")
+    return found, lines
+
+
+def _agreement(found: Agreement, lines: Sequence[int], format: ScoreFormat, row: RowWriter) -> Iterator[str]:
+    from weft.cli import score_output
+
     if found.rates.kappa is None and format not in (ScoreFormat.TEXT, ScoreFormat.JSON):
         say("for kappa, add --source and --target.")
     if format is ScoreFormat.TSV:
@@ -200,10 +213,22 @@ def _gold_of_project(gold: str) -> str:
     return str(gold_file(gold)) if is_project(gold) else gold
 
 
-def _doubt_order(gold: str, system: str) -> None:
+def _refuse_sentences(paths: Iterable[str]) -> None:
+    """Sentences where links belong are known by a first line in which nothing looks like a link."""
+    for path in filter(isfile, paths):
+        first = first_lines(path, 1)
+        if first and first[0][:1] not in b"{#" and not _MAY_BE_LINK.search(first[0]):
+            raise SettingError(
+                f"{path} contains text, not links. GOLD and SYSTEM are links; name sentences with --source and "
+                "--target."
+            )
+
+
+def _doubt_order(gold: str, systems: Iterable[str]) -> None:
     """Possible links are a matter of gold; they are scored as told, but not in silence."""
-    if isfile(gold) and isfile(system) and _has_possible_links(system) and not _has_possible_links(gold):
-        say(f"{system} has possible links, but {gold} has none. Are the files swapped? The gold file comes first.")
+    for system in filter(isfile, systems):
+        if isfile(gold) and _has_possible_links(system) and not _has_possible_links(gold):
+            say(f"{system} has possible links, but {gold} has none. Are the files swapped? The gold file comes first.")
 
 
 def _has_possible_links(path: str) -> bool:
@@ -212,7 +237,38 @@ def _has_possible_links(path: str) -> bool:
     return any(re.search(rb"(?:^| )\d+p\d+(?:$| )", line.strip()) for line in lines)
 
 
-def _doubt_base(system: str, base: int) -> None:
-    """A system file without any index 0 was perhaps counted from 1; it is read as told, but not in silence."""
-    if base == 0 and isfile(system) and counts_from_1(system):
-        say(f"{system} has no index 0. If its word indices start at 1, add --system-base 1.")
+def _doubt_bases(systems: Sequence[str], base: int) -> None:
+    """Systems that seem to count words from another number than was said are read as told, but not in silence.
+
+    Raises:
+        SettingError: a system cannot count from 1 as others do.
+    """
+    found = {system: _base_of(system) for system in systems}
+    from_0 = [system for system in systems if found[system] == 0]
+    from_1 = [system for system in systems if found[system] == 1]
+    if base == 0:
+        for system in from_1:
+            way = f"convert it first: {_conversion(system)}" if from_0 else "add --system-base 1."
+            say(f"{system} has no index 0. If its word indices start at 1, {way}")
+    elif from_0 and len(systems) > 1:
+        ways = " && ".join(map(_conversion, from_1))
+        convert = f", and convert the others first: {ways}" if ways else "."
+        raise SettingError(
+            f"{from_0[0]} has an index 0, so its word indices do not start at 1. Leave out --system-base 1{convert}"
+        )
+
+
+def _base_of(system: str) -> int | None:
+    """The number that a file seems to give to the first word; None where it has no links, or its format says it."""
+    if not isfile(system):
+        return None
+    if counts_from_1(system):
+        return 1
+    format, rows = recognised_links(system)
+    is_fixed = format in (LinkFormat.NAACL, LinkFormat.JSONL)
+    return None if is_fixed or not any(row.links for row in rows) else 0
+
+
+def _conversion(system: str) -> str:
+    folder, name = split(system)
+    return f"weft convert {quote(system)} {quote(join(folder, f'from-0-{name}'))} --from-base 1"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _TRIALS = "Trials"
 _FEW_SENTENCES = 20
+_MOST_SHOWN = 10
 _Value = TypeVar("_Value")
 
 
@@ -72,6 +73,10 @@ def tune(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    every_trial: Annotated[
+        bool,
+        typer.Option("--all", help="Print every trial, not only the ten best.", rich_help_panel=OUTPUT),
+    ] = False,
     device: DeviceOption = "auto",
     dtype: DtypeOption = Dtype.AUTO,
     batch_tokens: BatchTokensOption = None,
@@ -98,6 +103,7 @@ def tune(
     _warn_of_few(dev_sets)
     to_try = tunable.layers(_listed("layers", layers, int))
     present = tunable.present
+    trials = _Trials(every_trial=every_trial)
     tuned = tune(
         tunable.load,
         to_try,
@@ -107,8 +113,9 @@ def tune(
         present=present,
         thresholds=_listed("thresholds", thresholds, _threshold),
         nulls=_listed("null", null, _null) or NULLS,
-        report=_print_trial,
+        report=trials,
     )
+    trials.print_best()
     best = tuned.best
     if output is not None:
         Aligner(tunable.load(best.layer), best.settings).save_pretrained(output)
@@ -165,8 +172,39 @@ def _check_writable(folder: Path | None) -> None:
         raise SettingError(f"{folder} is not a writable folder.")
 
 
-def _print_trial(trial: Trial) -> None:
-    _print_line(_described(trial))
+class _Trials:
+    """Prints what was tried: each trial as it comes, or the best ones at the end."""
+
+    def __init__(self, *, every_trial: bool) -> None:
+        self._every_trial = every_trial
+        self._trials: list[Trial] = []
+
+    def __call__(self, trial: Trial) -> None:
+        if self._every_trial:
+            _print_line(_described(trial))
+        elif self._trials and self._trials[-1].layer != trial.layer:
+            self._say_lowest()
+        self._trials.append(trial)
+
+    def _say_lowest(self) -> None:
+        """Who waits for many layers hears of each."""
+        layer = self._trials[-1].layer
+        found = [trial.mean_aer for trial in self._trials if trial.layer == layer and not trial.present]
+        if found:
+            say(f"layer {layer}: lowest AER {min(found):.2f}.")
+
+    def print_best(self) -> None:
+        if self._every_trial:
+            return
+        ordered = sorted(self._trials, key=lambda trial: trial.mean_aer)
+        shown, others = ordered[:_MOST_SHOWN], ordered[_MOST_SHOWN:]
+        for trial in (*shown, *(trial for trial in others if trial.present)):
+            _print_line(_described(trial))
+        others = [trial for trial in others if not trial.present]
+        if others:
+            alike = sum(f"{trial.mean_aer:.2f}" == f"{shown[0].mean_aer:.2f}" for trial in others)
+            tie = f", {alike:,} of them with the same AER as the best" if alike else ""
+            say(f"{len(others):,} more were tried{tie}. To print every trial, add --all.")
 
 
 def _print_line(text: str) -> None:

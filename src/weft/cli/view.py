@@ -47,6 +47,7 @@ class ViewFormat(StrEnum):
     TEXT = "text"
     SVG = "svg"
     PNG = "png"
+    PDF = "pdf"
     TIKZ = "tikz"
     CSV = "csv"
 
@@ -56,13 +57,14 @@ _ENDINGS = {
     ".htm": "html",
     ".svg": "svg",
     ".png": "png",
+    ".pdf": "pdf",
     ".tex": "tikz",
     ".tikz": "tikz",
     ".csv": "csv",
     ".txt": "text",
     "": "text",
 }
-_OF_ONE_PAIR = (ViewFormat.SVG, ViewFormat.PNG, ViewFormat.TIKZ)
+_OF_ONE_PAIR = (ViewFormat.SVG, ViewFormat.PNG, ViewFormat.PDF, ViewFormat.TIKZ)
 
 
 @expanded
@@ -144,8 +146,8 @@ def view(
 ) -> None:
     """Show alignments as text, as a web page or as a picture.
 
-    Without LINKS, a model aligns the pairs. The extension of the output file sets the format: .html, .svg, .png, .tex
-    or .csv.
+    Without LINKS, a model aligns the pairs. The extension of the output file sets the format: .html, .svg, .png, .pdf,
+    .tex or .csv.
 
     Example: weft view pairs.txt mine.links theirs.links --gold gold.talp -o page.html
     """
@@ -192,9 +194,9 @@ def _format(output: str, format: ViewFormat | None, text: bool, similarity: bool
     if text and format not in (None, ViewFormat.TEXT):
         raise SettingError(f"--text and --format {format} cannot be combined.")
     wanted = ViewFormat.TEXT if text else format or _format_by_name(output)
-    if similarity and wanted not in (ViewFormat.HTML, ViewFormat.SVG, ViewFormat.PNG):
+    if similarity and wanted not in (ViewFormat.HTML, ViewFormat.SVG, ViewFormat.PNG, ViewFormat.PDF):
         raise SettingError(
-            "--similarity draws a page or a picture; the name of the output must end in .html, .svg or .png."
+            "--similarity draws a page or a picture; the name of the output must end in .html, .svg, .png or .pdf."
         )
     return wanted
 
@@ -304,4 +306,5 @@ def _parts(comparison: Comparison, format: ViewFormat, title: str, *, at_termina
     drawn = (
         svg.similarity_svg(first, comparison.models) if comparison.models else svg.lines_svg(first, comparison.systems)
     )
-    return [png.png(drawn)] if format is ViewFormat.PNG else [drawn]
+    draw = {ViewFormat.PNG: png.png, ViewFormat.PDF: png.pdf}.get(format)
+    return [draw(drawn) if draw else drawn]

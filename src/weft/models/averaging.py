@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from shutil import copyfile
 from typing import Any, NamedTuple
 
@@ -78,7 +79,7 @@ def _check_output(folder: Path, sources: list[ModelSource]) -> None:
 
 def _check_weights(source: ModelSource) -> None:
     if not _weight_files(source):
-        advice = f"; 'weft model export {source.name} --to torch' creates them" if source.has_graph else ""
+        advice = f"; weft model export {quote(source.name)} --to torch creates them" if source.has_graph else ""
         raise WeftError(f"{source.name} has no weights in safetensors that could be averaged{advice}.")
     if not (source.local_folder() / CONFIG_FILE).is_file():
         raise WeftError(f"{source.name} contains no Hugging Face model: {CONFIG_FILE} is missing.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from weft.errors import FormatError, WeftError
@@ -57,7 +58,7 @@ def describe_model(name: str) -> Iterator[tuple[str, object]]:
         meant = f" Did you mean {near}?" if near else ""
         raise WeftError(
             f"there is no model {name} on this machine, and 'weft model info' downloads nothing.{meant} If it is on "
-            f"the Hugging Face Hub, any command with --model {name} downloads it."
+            f"the Hugging Face Hub, any command with --model {quote(name)} downloads it."
         )
     return _known(known)
 

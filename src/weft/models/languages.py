@@ -27,6 +27,27 @@ _THREE_LETTERS = (
     "tib=bo wel=cy"
 )
 _SAME |= dict(entry.split("=") for entry in _THREE_LETTERS.split())
+# What people type in place of codes; of a name of several words, the first.
+_NAMES = (
+    "afrikaans=af amharic=am aragonese=an arabic=ar assamese=as asturian=ast azerbaijani=az azeri=az bashkir=ba "
+    "belarusian=be belarussian=be bulgarian=bg bengali=bn bangla=bn tibetan=bo breton=br bosnian=bs catalan=ca "
+    "valencian=ca sorani=ckb czech=cs welsh=cy danish=da german=de dzongkha=dz ewe=ee greek=el english=en "
+    "esperanto=eo spanish=es castilian=es estonian=et basque=eu persian=fa farsi=fa dari=fa finnish=fi faroese=fo "
+    "french=fr frisian=fy irish=ga gaelic=gd galician=gl guarani=gn gujarati=gu manx=gv hausa=ha hebrew=he hindi=hi "
+    "croatian=hr sorbian=hsb haitian=ht hungarian=hu armenian=hy interlingua=ia indonesian=id igbo=ig ilocano=ilo "
+    "ido=io icelandic=is italian=it japanese=ja javanese=jv georgian=ka kabyle=kab kazakh=kk khmer=km cambodian=km "
+    "kannada=kn korean=ko kurdish=ku kurmanji=ku kyrgyz=ky kirghiz=ky latin=la luxembourgish=lb lao=lo laotian=lo "
+    "lithuanian=lt latvian=lv maithili=mai malagasy=mg maori=mi macedonian=mk malayalam=ml mongolian=mn marathi=mr "
+    "malay=ms maltese=mt burmese=my myanmar=my norwegian=nb bokmal=nb bokmål=nb nepali=ne dutch=nl flemish=nl "
+    "nynorsk=nn pedi=nso sepedi=nso occitan=oc oromo=om oriya=or odia=or punjabi=pa panjabi=pa polish=pl pashto=ps "
+    "portuguese=pt quechua=qu romanian=ro moldovan=ro moldavian=ro russian=ru kinyarwanda=rw sardinian=sc sindhi=sd "
+    "sinhala=si sinhalese=si slovak=sk slovenian=sl slovene=sl shona=sn somali=so albanian=sq serbian=sr swati=ss "
+    "swazi=ss sotho=st sesotho=st sundanese=su swedish=sv swahili=sw tamil=ta telugu=te tajik=tg thai=th tigrinya=ti "
+    "turkmen=tk tagalog=tl filipino=tl tswana=tn setswana=tn turkish=tr tatar=tt uyghur=ug uighur=ug ukrainian=uk "
+    "urdu=ur uzbek=uz venda=ve vietnamese=vi wolof=wo xhosa=xh yiddish=yi yoruba=yo chinese=zh mandarin=zh "
+    "cantonese=zh zulu=zu"
+)
+_CODES = dict(entry.split("=") for entry in _NAMES.split())
 
 
 def listed_code(language: str | None) -> str:
@@ -49,7 +70,7 @@ def unknown_words_remark(lines: int, languages: Sequence[str]) -> str:
 def unknown_languages(
     languages: Sequence[str], source_language: str | None, target_language: str | None
 ) -> Iterator[str]:
-    """A sentence for each language of the text that a model was not trained on.
+    """A sentence for each language of the text that a model was not trained on, or that is not named by its code.
 
     Args:
         languages: codes of those that it was trained on; nothing is said if they are not known.
@@ -58,7 +79,9 @@ def unknown_languages(
     """
     for name, code in (("source_language", source_language), ("target_language", target_language)):
         primary = primary_code(code)
-        if languages and primary and listed_code(code) not in languages:
+        if primary in _CODES:
+            yield f"`{name}` {code} is the name of a language; use its code, {_CODES[primary]}."
+        elif languages and primary and listed_code(code) not in languages:
             wanted = "" if len(primary) <= _LONGEST_CODE else " Codes have two or three letters, such as de."
             yield f"`{name}` {code} is not a language that the model was trained on.{wanted} {_known(languages)}"
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import shlex
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
 from itertools import chain, islice
 from pathlib import Path
 
-from weft.errors import FormatError, SettingError
+from weft.errors import FormatError, SettingError, number_of
 from weft.text.lines import check_readable
 from weft.training.config import STATISTICAL, CorpusConfig, TrainingConfig
-from weft.training.corpus import corpus_lines, corpus_pairs
+from weft.training.corpus import corpus_lines, corpus_pairs, language_files, language_lines, letters_of
 from weft.training.defaults import expanded, prefixes
 from weft.tuning import DevSet
+from weft.types import Words
 
 _FEW_GOLD = 20
 _LOOKED_AT = 100  # pairs that show whether text is split into words
@@ -96,6 +97,44 @@ def few_gold_remark(config: TrainingConfig) -> str:
         return ""
     only = "only 1 pair has" if pairs == 1 else f"only {pairs} pairs have"
     return f"{only} gold links. That is too few to learn from: a gain takes a hundred or more."
+
+
+def known_dev_remark(config: TrainingConfig, dev_sets: Sequence[DevSet]) -> str:
+    """What to say of dev pairs with a sentence that is trained on; nothing if there are none.
+
+    Dev sets that no corpus may hold, because they are excluded, are not looked for.
+    """
+    excluded = [prefix for pattern in config.exclude for prefix in prefixes(pattern)]
+    pairs = [pair for dev in dev_sets if dev.name not in excluded for pair in dev.pairs]
+    sides = [{letters_of(side) for side in pair} - {""} for pair in pairs]
+    wanted = set().union(*sides)
+    found: set[str] = set()
+    corpora = [each for corpus in config.corpora for each in expanded(corpus)]
+    for words in chain.from_iterable(map(_sentences, corpora)):
+        if len(found) == len(wanted):
+            break
+        if (letters := letters_of(words)) in wanted:
+            found.add(letters)
+    count = sum(1 for letters in sides if letters & found)
+    if not count:
+        return ""
+    have = "has" if count == 1 else "have"
+    return (
+        f"{count:,} of {number_of(len(pairs), 'dev pair')} {have} a source or target sentence that is also in the text "
+        "to train on, so dev AER is better than it will be on other text. To find these sentences, name the dev set "
+        "with `exclude` too."
+    )
+
+
+def _sentences(corpus: CorpusConfig) -> Iterator[Words]:
+    """All sentences of a corpus, not split into words, except of pipes."""
+    whole = replace(corpus, raw=False)
+    if corpus.hub is not None:
+        for language, path in language_files(Path(corpus.path)).items():
+            yield from language_lines(whole, language, path)
+    elif _are_files(corpus.path, corpus.target):
+        for pair in corpus_pairs(whole):
+            yield from pair
 
 
 def check_same(config: TrainingConfig, before: TrainingConfig, folder: Path) -> None:

@@ -26,7 +26,7 @@ from weft.training.checkpoints import Progress
 from weft.training.config import TrainingConfig, known
 from weft.training.defaults import epochs_by_size, settled
 from weft.training.evaluate import LiveEncoder, dev_aers, held_out_losses
-from weft.training.files import check_files, check_same, few_gold_remark
+from weft.training.files import check_files, check_same, few_gold_remark, known_dev_remark
 from weft.training.kept import KeptWeights
 from weft.training.metrics import Metrics, Report, Totals
 from weft.training.model import tokenizer_content, vocabulary_of
@@ -79,7 +79,8 @@ def train(
         say(f"the run in {output} is already complete; nothing is left to resume.")
         return done
     run = TrainingRun(config, dev_sets, report, say)
-    for remark in filter(None, (chosen, few_gold_remark(config))):
+    known_dev = "" if resume else known_dev_remark(config, dev_sets)
+    for remark in filter(None, (chosen, few_gold_remark(config), known_dev)):
         run.say(remark)
     try:
         return run.go(resume=resume)

@@ -24,7 +24,7 @@ from weft.text.lines import (
     read_together,
     read_two_together,
 )
-from weft.text.links import NumberedLinks, read_numbered_links
+from weft.text.links import NumberedLinks, links_of_record, read_numbered_links
 from weft.text.pairs import NOTHING, PairReader, split_words
 from weft.text.rows import read_rows
 from weft.types import Alignment, GoldAlignment, SentencePair
@@ -107,14 +107,30 @@ def names_of(paths: Sequence[FilePath], endings: Sequence[str] | None = None) ->
 
 
 def holds_links(path: FilePath) -> bool:
-    """Whether a file's records carry links already, as those of `weft align --output-format jsonl` do."""
+    """Whether a file's records carry links already, as those of `weft align --output-format jsonl` do.
+
+    A field `links` that holds something else is passed over, but not in silence.
+    """
     for number, line in enumerate(read_lines(path), start=1):
         if line.strip():
             try:
-                return "links" in parse_json_object(decode(line, path, number))
+                record = parse_json_object(decode(line, path, number))
             except (ValueError, FormatError):
                 return False
+            return "links" in record and _are_links(record, path)
     return False
+
+
+def _are_links(record: dict[str, object], path: FilePath) -> bool:
+    try:
+        links_of_record(record)
+    except ValueError:
+        logger.warning(
+            '%s: the field "links" does not contain links as weft writes them, so a model aligns the pairs.',
+            display_name(path),
+        )
+        return False
+    return True
 
 
 def holds_pairs(path: FilePath, reader: PairReader) -> bool:

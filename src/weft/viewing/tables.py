@@ -26,23 +26,31 @@ _TIKZ_STYLES = {
 
 
 def csv_table(comparison: Comparison) -> str:
-    """A row for each cell that somebody linked: the words, each system's score (1 where it gives none), the gold."""
+    """A row for each cell that somebody linked: the words, each system's score (1 without one), the gold if any."""
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow(["pair", "i", "j", "source", "target", *comparison.systems, "gold"])
+    with_gold = comparison.gold is not None
+    writer.writerow(["pair", "i", "j", "source", "target", *comparison.systems, *(["gold"] if with_gold else [])])
     for viewed in comparison.pairs:
-        writer.writerows(_csv_rows(viewed))
+        writer.writerows(_csv_rows(viewed, with_gold))
     return out.getvalue()
 
 
-def _csv_rows(viewed: ViewedPair) -> Iterable[list[object]]:
+def _csv_rows(viewed: ViewedPair, with_gold: bool) -> Iterable[list[object]]:
     for mark in viewed.marks():
         words = (viewed.pair.source[mark.source], viewed.pair.target[mark.target])
         scores = [
             ("" if not found else 1 if score is None else score)
             for found, score in zip(mark.found, mark.scores, strict=True)
         ]
-        yield [viewed.number, mark.source, mark.target, *map(no_formula, words), *scores, mark.gold or ""]
+        yield [
+            viewed.number,
+            mark.source,
+            mark.target,
+            *map(no_formula, words),
+            *scores,
+            *([mark.gold or ""] if with_gold else []),
+        ]
 
 
 def tikz(viewed: ViewedPair, systems: Sequence[str] = ()) -> str:

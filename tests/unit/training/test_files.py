@@ -6,7 +6,9 @@ import pytest
 
 from weft.errors import SettingError
 from weft.training.config import CorpusConfig, TrainingConfig
-from weft.training.files import check_files, few_gold_remark
+from weft.training.files import check_files, few_gold_remark, known_dev_remark
+from weft.tuning import DevSet
+from weft.types import GoldAlignment, SentencePair
 
 
 @pytest.mark.parametrize("pipe", ["text", "target"])
@@ -52,3 +54,29 @@ def test_corpora_with_other_names_of_columns_are_sent_to_a_settings_file(tmp_pat
     with pytest.raises(SettingError) as alone:
         check_files(TrainingConfig(str(tmp_path / "out"), corpora[1:]), resume=False, overwrite=False)
     assert "[[corpus]]" not in str(alone.value)
+
+
+_DEV = DevSet(
+    "dev",
+    tuple(SentencePair(("Ja", f"{word}!"), ("yes", f"{word}y")) for word in ("eins", "zwei", "drei")),
+    (GoldAlignment(frozenset(), frozenset()),) * 3,
+)
+
+
+@pytest.mark.parametrize("links", [None, "given"])
+def test_dev_sentences_that_are_trained_on_are_counted(tmp_path, links):
+    (tmp_path / "text").write_text("ja , Eins\tsomething\nelse\tYes zweiy .\nja eins\tyes einsy\n\tno pair\n")
+    (tmp_path / "given").write_text("0-0\n0-0\n0-0\n\n")
+    corpus = CorpusConfig(str(tmp_path / "text"), links=links and str(tmp_path / links))
+    said = known_dev_remark(TrainingConfig("out", (corpus,)), [_DEV])
+    assert said.startswith("2 of 3 dev pairs have a source or target sentence that is also in the text to train on")
+    assert known_dev_remark(TrainingConfig("out", (corpus,), exclude=("dev",)), [_DEV]) == ""
+    (tmp_path / "text").write_text("eins\teinsy\n" * 4)
+    assert known_dev_remark(TrainingConfig("out", (corpus,)), [_DEV]) == ""
+
+
+def test_dev_sentences_are_looked_for_in_many_languages_too(tmp_path):
+    for name, line in {"de": "ja drei", "en": "nothing", "fr": "ja drei"}.items():
+        (tmp_path / f"{name}.txt").write_text(f"{line}\n")
+    said = known_dev_remark(TrainingConfig("out", (CorpusConfig(str(tmp_path), hub="en"),)), [_DEV])
+    assert said.startswith("1 of 3 dev pairs has a source or target sentence")

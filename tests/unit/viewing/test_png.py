@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import shutil
 import struct
 import zlib
@@ -52,6 +53,20 @@ def test_a_picture_larger_than_a_browser_can_draw_is_drawn_smaller():
     assert struct.unpack(">II", picture[16:24])[0] == 16_384
 
 
+@pytest.mark.skipif(png.find_browser() is None, reason="no Chromium on this machine")
+@pytest.mark.parametrize("words", [1, 7, 60])
+def test_pdf_is_one_page_of_the_size_of_the_picture_with_letters_as_letters(words):
+    svg = lines_svg(viewed("Donaudampfschiff " * words, "בית " * words, (0, 0)))
+    printed = png.pdf(svg)
+    assert printed.startswith(b"%PDF")
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
+    size = [float(side) for side in re.search(rb"/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]", printed).groups()]
+    root = ElementTree.fromstring(svg)
+    assert size == pytest.approx([0.75 * int(root.get("width")), 0.75 * int(root.get("height"))], abs=1)
+    assert b"/Font" in printed
+    assert not re.search(rb"/Subtype\s*/Image", printed)
+
+
 def dark_rows(picture: bytes) -> list[int]:
     """The rows of a picture that hold something dark."""
     return np.flatnonzero(darkness(picture).any(axis=1)).tolist()
@@ -102,7 +117,8 @@ def _paeth(left: np.ndarray, above: np.ndarray, corner: np.ndarray) -> np.ndarra
     return np.choose(np.argmin(distances, axis=0), [left, above, corner])
 
 
-def test_png_without_a_browser_is_a_sentence(monkeypatch):
+@pytest.mark.parametrize(("draw", "name"), [(png.png, "PNG"), (png.pdf, "PDF")])
+def test_without_a_browser_there_is_a_sentence(monkeypatch, draw, name):
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    with pytest.raises(WeftError, match=r"none was found; install it, or write \.svg instead"):
-        png.png("<svg/>")
+    with pytest.raises(WeftError, match=rf"{name} is .* none was found; install it, or write \.svg instead"):
+        draw('<svg width="9" height="9"/>')

@@ -22,6 +22,11 @@ def test_csv_has_a_row_for_each_cell_and_no_formulas():
     ]
 
 
+def test_csv_has_no_gold_where_none_was_given():
+    rows = list(csv.reader(io.StringIO(csv_table(Comparison([viewed("a", "b", (0, 0))], ("mine",), None)))))
+    assert rows == [["pair", "i", "j", "source", "target", "mine"], ["1", "0", "0", "a", "b", "1"]]
+
+
 def test_tikz_escapes_words_and_draws_links():
     drawn = tikz(viewed("50% a_b \\x{}", "c", (0, 0, 0.5)))
     assert r"\node[anchor=base west] (s0) at (0, 0) {50\%};" in drawn

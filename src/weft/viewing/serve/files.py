@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -23,7 +24,7 @@ from weft.annotation.sentences import ProjectPair
 from weft.errors import SettingError
 from weft.text import watches
 from weft.text.lines import NamedCopy
-from weft.text.links import LinkFormat, line_writer
+from weft.text.links import line_writer
 from weft.text.pairs import PairReader
 from weft.types import Alignment, Link, SentencePair
 from weft.viewing.serve.requests import Problem, Strict, Text
@@ -35,6 +36,7 @@ FILE_ROUTES = ("/api/files/read", "/api/files/write", "/api/projects")
 REFUSALS: dict[int | str, dict[str, object]] = {
     400: {"model": Problem, "description": "The body is not JSON in UTF-8, or the host is not this server."},
     413: {"model": Problem, "description": "The body is larger than the limit."},
+    415: {"model": Problem, "description": "The body was not sent as application/json."},
     422: {"model": Problem, "description": "A field is invalid, or a file cannot be read."},
     507: {"model": Problem, "description": "The disk is full or broken; nothing was changed."},
 }
@@ -106,10 +108,20 @@ class LinkedPair(WordsIn):
     links: list[WireLink]
 
 
+class WrittenFormat(StrEnum):
+    """How links can be written."""
+
+    PHARAOH = "pharaoh"
+    PHARAOH_SCORES = "pharaoh-scores"
+    TALP = "talp"
+    NAACL = "naacl"
+    JSONL = "jsonl"
+
+
 class WriteRequest(Strict):
     """What to write, and how."""
 
-    format: LinkFormat
+    format: WrittenFormat
     pairs: list[LinkedPair]
 
 
@@ -233,7 +245,9 @@ def _is_score(value: float) -> bool:
         return False
 
 
-def written_lines(pairs: Sequence[SentencePair], alignments: Sequence[Alignment], format: LinkFormat) -> Iterator[str]:
+def written_lines(
+    pairs: Sequence[SentencePair], alignments: Sequence[Alignment], format: WrittenFormat
+) -> Iterator[str]:
     """Links as lines with their ends; JSONL holds the words too.
 
     Args:
@@ -244,6 +258,6 @@ def written_lines(pairs: Sequence[SentencePair], alignments: Sequence[Alignment]
     write = line_writer(format)
     for number, (pair, alignment) in enumerate(zip(pairs, alignments, strict=True), start=1):
         line = write(alignment, number)
-        if format is LinkFormat.JSONL:
+        if format is WrittenFormat.JSONL:
             line = json.dumps({**pair._asdict(), **json.loads(line)}, ensure_ascii=False)
         yield line + "\n"

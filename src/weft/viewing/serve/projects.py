@@ -16,7 +16,6 @@ from weft.annotation.project import ConflictError, Project
 from weft.annotation.record import Annotation, State
 from weft.annotation.shelf import Shelf
 from weft.errors import SettingError
-from weft.text.links import LinkFormat
 from weft.text.pairs import NOTHING, PairReader
 from weft.text.segment import word_splitters
 from weft.types import Alignment
@@ -25,6 +24,7 @@ from weft.viewing.serve.files import (
     REFUSALS,
     FileIn,
     WireLink,
+    WrittenFormat,
     imported,
     pair_out,
     read_link,
@@ -158,7 +158,7 @@ def _add_results(app: FastAPI, project: Callable[[str], Project]) -> None:
     )
     def export(
         name: str,
-        format: LinkFormat,
+        format: WrittenFormat,
         who: Annotated[str, Query(description="An annotator; the gold of the project if left out.")] = "",
     ) -> PlainTextResponse:
         here = project(name)
@@ -260,12 +260,12 @@ def _somebody(project: Project, name: str) -> str:
     return known
 
 
-def _exported(project: Project, who: str, format: LinkFormat) -> Sequence[str]:
+def _exported(project: Project, who: str, format: WrittenFormat) -> Sequence[str]:
     """One alignment for each line of the file that the project was made of; empty where there is none.
 
     The gold as JSONL has the confirmed pairs alone: there, "no links" is a statement, and each says which pair it is.
     """
-    if not who and format is LinkFormat.JSONL:
+    if not who and format is WrittenFormat.JSONL:
         return list(project.gold_lines())
     if who:
         said = project.annotations[_somebody(project, who)]

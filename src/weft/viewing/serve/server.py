@@ -79,6 +79,7 @@ def create_app(
         docs_url=None,  # its pages load scripts from elsewhere
         redoc_url=None,
         separate_input_output_schemas=False,
+        dependencies=[Depends(_only_json)],
     )
     app.root_path = root_path  # as a parameter it is deprecated
     app.add_middleware(BodyLimit, limit=limits.body, larger=dict.fromkeys(FILE_ROUTES, LARGEST_FILES))
@@ -107,7 +108,7 @@ def create_app(
 def _add_aligning(
     app: FastAPI, shelf: Mapping[str, Aligner], queue: FairQueue, limits: Limits, documents: AlignDocuments | None
 ) -> None:
-    post = partial(app.post, responses=PROBLEMS, response_model_exclude_none=True, dependencies=[Depends(only_json)])
+    post = partial(app.post, responses=PROBLEMS, response_model_exclude_none=True)
 
     @post("/api/align", summary="Align one pair or many")
     async def align(request: AlignRequest, connection: Request) -> AlignResponse:
@@ -133,9 +134,9 @@ def _chosen(shelf: Mapping[str, Aligner], model: str | None) -> tuple[str, Align
     return name, shelf[name]
 
 
-async def only_json(content_type: Annotated[str, Header(include_in_schema=False)] = "") -> None:
+async def _only_json(request: Request, content_type: Annotated[str, Header(include_in_schema=False)] = "") -> None:
     """Refuse bodies that are not said to be JSON, which other sites' forms could send."""
-    if content_type.partition(";")[0].strip().lower() != "application/json":
+    if request.method not in ("GET", "HEAD") and content_type.partition(";")[0].strip().lower() != "application/json":
         found = f", not as {content_type[:80]}" if content_type else ""
         sentence = f"send the body as JSON{found}: add the header 'Content-Type: application/json'"
         raise HTTPException(415, f"{sentence} (curl: -H 'Content-Type: application/json').")

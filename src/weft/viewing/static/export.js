@@ -208,10 +208,10 @@ export function asCsv(pair, marks, names) {
     pair.source[mark.i],
     pair.target[mark.j],
     ...mark.found.map((found, k) => (found ? (mark.scores[k] ?? 1) : "")),
-    mark.gold ?? "",
+    ...(pair.gold ? [mark.gold ?? ""] : []),
   ]);
   return (
-    [["pair", "i", "j", "source", "target", ...names, "gold"], ...rows]
+    [["pair", "i", "j", "source", "target", ...names, ...(pair.gold ? ["gold"] : [])], ...rows]
       .map((row) => row.map(quoted).join(","))
       .join("\r\n") + "\r\n"
   );

@@ -289,7 +289,10 @@ export class Opening {
   async save(format) {
     const { pairs } = this.app.work;
     const waiting = pairs.filter((pair) => !pair.ready).length;
-    if (waiting) this.app.tell(`${waiting} pairs are not aligned yet. They were saved without links.`, true);
+    if (waiting) {
+      const said = waiting === 1 ? "1 pair is not aligned yet. It was" : `${waiting} pairs are not aligned yet. They were`;
+      this.app.tell(`${said} saved without links.`, true);
+    }
     const scored = format === "jsonl";
     const written = pairs.map(({ source, target, links }) => ({
       source,

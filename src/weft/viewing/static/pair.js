@@ -128,6 +128,11 @@ export function percent(score) {
 
 const possibly = (mark) => (maybe(mark) && mark.kind !== "possible" ? "possible" : "");
 
+// Words in a line of English: those that run to the left would take the punctuation and numbers after them along.
+export function isolated(words) {
+  return RIGHT_TO_LEFT.test(words) ? `\u2068${words}\u2069` : words;
+}
+
 // A word and its partners, or a cell, as a sentence for the line below the picture.
 export function sayWord(pair, marks, side, number) {
   const other = side === "source" ? "target" : "source";
@@ -136,9 +141,9 @@ export function sayWord(pair, marks, side, number) {
     const notes = [percent(mark.score), mark.kind === "link" || mark.kind === "hit" ? "" : KINDS[mark.kind], possibly(mark)].filter(
       Boolean,
     );
-    return pair[other][mark[other === "source" ? "i" : "j"]] + (notes.length ? ` (${notes.join(", ")})` : "");
+    return isolated(pair[other][mark[other === "source" ? "i" : "j"]]) + (notes.length ? ` (${notes.join(", ")})` : "");
   });
-  return `${pair[side][number]} → ${words.join(" · ") || "no link"}`;
+  return `${isolated(pair[side][number])} → ${words.join(" · ") || "no link"}`;
 }
 
 export function sayCell(pair, marks, i, j) {
@@ -146,5 +151,5 @@ export function sayCell(pair, marks, i, j) {
   const notes = [];
   if (mark?.kind) notes.push(percent(mark.score), KINDS[mark.kind], possibly(mark));
   if (mark?.gold) notes.push(`gold ${mark.gold}`);
-  return `${pair.source[i]} – ${pair.target[j]}: ${notes.filter(Boolean).join(" · ") || "no link"}`;
+  return `${isolated(pair.source[i])} – ${isolated(pair.target[j])}: ${notes.filter(Boolean).join(" · ") || "no link"}`;
 }

@@ -1,7 +1,7 @@
 // Reading mode: two texts beside each other; a click on a word shows its partner, its phrase and how sure that is.
 import { align, alignTexts } from "./api.js";
 import { el, themeButton } from "./dom.js";
-import { percent } from "./pair.js";
+import { isolated, percent } from "./pair.js";
 import { phraseOf } from "./phrases.js";
 import { pairedParagraphs, pairedSentences } from "./sentences.js";
 import { addressOf, stateOfAddress } from "./share.js";
@@ -61,7 +61,7 @@ async function alignRows(source, target) {
     guessed ||= !known;
   }
   const how = guessed ? "matched by length" : "matched by meaning";
-  tell(count ? `${count} sentence pairs, ${how}. Click a word.` : "There is nothing to read.");
+  tell(count ? `${count} sentence pair${count === 1 ? "" : "s"}, ${how}. Click a word.` : "There is nothing to read.");
 }
 
 // A server pairs sentences by what they say; null where there is none, or where a text is too long for it.
@@ -142,10 +142,10 @@ function mark(row, side, [first, last], name) {
 
 function describe(alignment, side, number, own, phrase) {
   const sides = [alignment.source, alignment.target];
-  const partners = own.map((link) => `${sides[1 - side][link[1 - side]]} (${percent(link[2])})`).join(", ");
-  const stretch = (words, [first, last]) => words.slice(first, last + 1).join(" ");
+  const partners = own.map((link) => `${isolated(sides[1 - side][link[1 - side]])} (${percent(link[2])})`).join(", ");
+  const stretch = (words, [first, last]) => isolated(words.slice(first, last + 1).join(" "));
   at("note").replaceChildren(
-    el("p", { class: "said" }, `${sides[side][number]} – ${partners || "no translation"}`),
+    el("p", { class: "said" }, `${isolated(sides[side][number])} – ${partners || "no translation"}`),
     phrase && phrase.source[0] + phrase.target[0] !== phrase.source[1] + phrase.target[1]
       ? el("p", { class: "soft" }, `${stretch(sides[0], phrase.source)} – ${stretch(sides[1], phrase.target)}`)
       : "",

@@ -4,7 +4,7 @@ import { shortened } from "./desk.js";
 import { download, el } from "./dom.js";
 import { legend } from "./legend.js";
 import { drawLines } from "./lines.js";
-import { marksOf } from "./pair.js";
+import { isolated, marksOf } from "./pair.js";
 import { FILTERS } from "./queue.js";
 
 const ADJUDICATED = "adjudicated"; // the name that the server keeps for what is settled
@@ -205,7 +205,8 @@ export class Settling {
       .filter(([i, j, , certain]) => sure.has(`${i}-${j}`) && sure.get(`${i}-${j}`) !== (certain !== false))
       .map(([i, j]) => {
         const [certain, doubting] = sure.get(`${i}-${j}`) ? [first, second] : [second, first];
-        return el("p", { class: "sureness" }, `${source[i]} – ${target[j]}: sure for ${certain}, possible for ${doubting}`);
+        const words = `${isolated(source[i])} – ${isolated(target[j])}`;
+        return el("p", { class: "sureness" }, `${words}: sure for ${certain}, possible for ${doubting}`);
       });
   }
 

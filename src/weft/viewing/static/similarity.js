@@ -1,13 +1,14 @@
 // Cosine similarities of all words with all words, one matrix a model.
 import { el } from "./dom.js";
 import { drawMatrix } from "./matrix.js";
+import { isolated } from "./pair.js";
 
 export function drawSimilarities(pair, models) {
   return models.map((name, number) => {
     const canvas = el("div", { class: "canvas" });
     const values = pair.similarities[number];
     const value = (i, j) => Math.max(0, Math.min(1, values[i][j]));
-    const describe = (_, __, i, j) => `${pair.source[i]} – ${pair.target[j]}: cosine ${values[i][j].toFixed(2)}`;
+    const describe = (_, __, i, j) => `${isolated(pair.source[i])} – ${isolated(pair.target[j])}: cosine ${values[i][j].toFixed(2)}`;
     const cell = Math.max(pair.source.length, pair.target.length) <= 14 ? 32 : undefined;
     const draw = (say) =>
       drawMatrix(canvas, pair, [], { say, cell, value, describe, label: `Cosine similarities of ${name}` });

@@ -243,10 +243,8 @@ function wanted(pair) {
 function update() {
   const rank = ORDERS[state.order];
   const shown = data.pairs.filter(wanted).sort((one, other) => rank(one) - rank(other) || one.number - other.number);
-  count.textContent =
-    shown.length === data.pairs.length
-      ? `${shown.length.toLocaleString("en")} pairs`
-      : `${shown.length.toLocaleString("en")} of ${data.pairs.length.toLocaleString("en")} pairs`;
+  const all = `${data.pairs.length.toLocaleString("en")} pair${data.pairs.length === 1 ? "" : "s"}`;
+  count.textContent = shown.length === data.pairs.length ? all : `${shown.length.toLocaleString("en")} of ${all}`;
   list.show(shown);
   root.classList.toggle("nothing", !shown.length);
 }

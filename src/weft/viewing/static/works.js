@@ -13,7 +13,7 @@ export class Works {
     const works = this.opening.db && !this.opening.projects ? await BrowserStore.list(this.opening.db) : [];
     const { projects } = await getProjects();
     const rows = [
-      ...projects.map((project) => this.row(project.title, `${project.pairs} pairs · ${project.confirmed} confirmed`, () => this.opening.chooseProject(project.name))),
+      ...projects.map((project) => this.row(project.title, `${project.pairs} pair${project.pairs === 1 ? "" : "s"} · ${project.confirmed} confirmed`, () => this.opening.chooseProject(project.name))),
       ...works.map((work) =>
         this.row(work.name, `${aboutOf(work)} · saved ${clockOf(work.saved)}`, () => this.opening.openWork(work.id), {
           Rename: (row) => this.rename(work, row),

@@ -187,3 +187,26 @@ def test_localhost_is_sent_to_the_address_itself():
     answer = client.get("/?annotator=Ann")
     assert (answer.status_code, answer.headers["location"]) == (307, "http://127.0.0.1:8080/?annotator=Ann")
     assert client.get("/health").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("PUT", "{project}/pairs/0"), ("POST", "/api/projects"), ("POST", "/api/files/read"),
+        ("POST", "/api/files/write"), ("POST", "/api/align"),
+    ],
+)  # fmt: skip
+def test_every_body_must_be_sent_as_json(client, project, method, path):
+    answer = client.request(method, path.format(project=project), content=b'{"annotator": "x", "links": []}')
+    sentence = "send the body as JSON: add the header 'Content-Type: application/json' "
+    assert answer.status_code == 415
+    assert answer.json()["detail"].startswith(sentence)
+
+
+def test_links_are_exported_in_formats_that_can_be_written(client, project):
+    detail = client.get(f"{project}/export", params={"format": "tmx"}).json()["detail"]
+    assert "'jsonl'" in detail
+    assert "auto" not in detail
+    for name in ("pharaoh", "pharaoh-scores", "talp", "naacl", "jsonl"):
+        assert client.get(f"{project}/export", params={"format": name}).status_code == 200
+    assert client.get(f"{project}/export", params={"format": "auto"}).status_code == 422
