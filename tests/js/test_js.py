@@ -129,6 +129,7 @@ def test_links_and_probabilities_are_those_of_python(node, model, options):
     pairs = [tuple(line.split(" ||| ")) for line in lines]
     long = tuple(" ".join(side) for side in zip(*pairs, strict=True))  # takes several windows
     pairs += [long, ("𓀀 𓀁 𓀂", "that is good"), ("", "nothing")]
+    pairs += [("הבית\u200f גדול\u200f \u200e .", "The\u00ad house\ufeff is \u200b big ."), ("\u200b", "\u200b")]
     request = {"folder": str(built_in_models()[model]), "pairs": pairs, "options": options}
     found = json.loads(node("--input-type=module", "-e", ALIGN, stdin=request))
     for alignment, own in zip(aligner.align_batch(pairs), found, strict=True):
