@@ -53,9 +53,9 @@ class PairParser:
         return self._format in TABLES
 
     @property
-    def first_row(self) -> Sequence[str]:
-        """The cells of the first row of a table; it may hold the names of the columns."""
-        return self._parse.first_row if isinstance(self._parse, TableParser) else ()
+    def row(self) -> Sequence[str]:
+        """The cells of the last row of a table."""
+        return self._parse.row if isinstance(self._parse, TableParser) else ()
 
     def parse(self, text: str) -> TextPair:
         """Parse one line; every way it can fail is a ValueError."""
