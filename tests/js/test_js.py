@@ -148,6 +148,8 @@ FILES = {
     "gap.csv": "1;ja;yes\n2;;\n3;nein;no\n",
     "names.tsv": "de\ten\nDer Zug\tThe train\n\tempty\n",
     "names.csv": "Deutsch,Englisch,Nr\nDer Zug,The train,1\n",
+    "bars.tsv": "das Haus\tthe house ||| a house\nja\tyes\nder ||| the\n",
+    "named.tsv": "das Haus ||| the house\nja ||| yes\n",
     "plain.tsv": "Der Zug hat Versp\u00e4tung.\tThe train is late today.\nGut, danke.\tFine.\n",
     "split.txt": "Der Zug , der kommt . ||| The train that comes .\nnichts\n|||\nGut. ||| Good .\n",
     "thai.tsv": "\u0e09\u0e31\u0e19\u0e01\u0e34\u0e19\u0e02\u0e49\u0e32\u0e27\tI eat rice\n",

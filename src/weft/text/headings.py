@@ -22,8 +22,8 @@ LANGUAGES = _words(
     " ukrainisch türkisch chinesisch japanisch koreanisch arabisch schwedisch dänisch norwegisch finnisch ungarisch"
     " rumänisch griechisch français anglais allemand espagnol italien portugais néerlandais polonais russe chinois"
     " japonais español inglés alemán francés italiano portugués inglese tedesco francese spagnolo nederlands engels"
-    " duits frans português polski angielski niemiecki čeština русский английский немецкий українська türkçe svenska dansk"
-    " norsk suomi magyar română 中文 英文 日文 日本語 英語 한국어"
+    " duits frans português polski angielski niemiecki čeština русский английский немецкий українська türkçe svenska"
+    " dansk norsk suomi magyar română 中文 英文 日文 日本語 英語 한국어"
 )
 CODES = _words(
     "ar bg bn cs da de el en es et fa fi fr he hi hr hu it ja ko lt lv nb nl pl pt ro ru sk sl sr sv th tr uk vi zh"

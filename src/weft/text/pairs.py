@@ -15,7 +15,7 @@ from weft.errors import FormatError, SettingError, chosen
 from weft.text.fields import NoPairError, PairFields, Sides, TextPair
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_together
 from weft.text.pair_formats import TABLES, PairFormat, PairParser
-from weft.text.rows import GETTEXT, as_csv, is_csv, is_po, read_named_rows, read_rows, with_lines
+from weft.text.rows import GETTEXT, as_csv, is_csv, is_po, is_tsv, read_named_rows, read_rows, with_lines
 from weft.text.tables import HEADING
 from weft.text.watches import PairsWatch, TableWatch, watched
 from weft.types import SentencePair, Words
@@ -184,7 +184,8 @@ def read_text_pairs(
     path = as_csv(path) if format is PairFormat.CSV else path
     is_table = format in TABLES or (format is PairFormat.AUTO and named_csv)
     rows = read_rows(path) if fields.source is None else read_named_rows(path, is_table=is_table)
-    return _read_one_file(path, rows, PairParser(format, fields, named_csv=named_csv), on_error, doubts)
+    named = PairFormat.CSV if named_csv else PairFormat.TSV if is_tsv(path) else None
+    return _read_one_file(path, rows, PairParser(format, fields, named=named), on_error, doubts)
 
 
 def _read_one_file(
