@@ -77,8 +77,8 @@ def _advice(pair: object) -> str:
     """How to make a pair of what is none."""
     if isinstance(pair, dict):
         return " Give (row['source'], row['target'])."
-    if isinstance(pair, str):  # a table of pandas gives the names of its columns
-        return " Of a table `df`, give zip(df['source'], df['target']) with the names of its columns."
+    if isinstance(pair, str) or hasattr(pair, "to_frame"):  # tables give the names of their columns, or columns
+        return " Give (sentence, translation); of a table `df`, give zip(df['de'], df['en']) with its columns' names."
     return ""
 
 
