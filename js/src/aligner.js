@@ -11,6 +11,8 @@ import { WordPiece } from "./wordpiece.js";
 // what it finds is guesswork.
 const MOST_UNKNOWN = 1 / 3;
 const LONGEST_SHOWN = 40;
+// Anything but white space, soft hyphens, joiners, spaces without width, and marks of the direction of writing.
+const SEEN = /[^\p{White_Space}\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/u;
 
 export class Aligner {
   constructor(encoder, settings, name) {
@@ -40,7 +42,7 @@ export class Aligner {
     const settings = updated(this.settings, changes);
     const result = { source: words[0], target: words[1], links: [], score: 0, unknown: 0 };
     // Blank words, as lists of tokens have them, are not there for the encoder; the others keep their numbers.
-    const places = words.map((side) => [...side.keys()].filter((place) => /\P{White_Space}/u.test(side[place])));
+    const places = words.map((side) => [...side.keys()].filter((place) => SEEN.test(side[place])));
     if (places.some((side) => !side.length)) return result;
     const sides = places.map((there, side) => this.encoder.tokenizer.split(there.map((place) => words[side][place])));
     const states = await this.encoder.encode(sides[0].ids, sides[1].ids);

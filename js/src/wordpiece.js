@@ -1,12 +1,13 @@
 // Words to subwords: the WordPiece tokenizers of weft's models, as `tokenizer.json` describes them.
 
+const NOT_OURS = "this tokenizer is not one of weft's: WordPiece after NFKC, split at blanks.";
 const SPACE = /\p{White_Space}+/u;
 
 export class WordPiece {
   constructor(description) {
     const { model, normalizer, pre_tokenizer: splitting, added_tokens: added, post_processor: template } = description;
-    if (model?.type !== "WordPiece" || normalizer?.type !== "NFKC" || splitting?.type !== "WhitespaceSplit")
-      throw new Error("this tokenizer is not one of weft's: WordPiece after NFKC, split at blanks.");
+    if (model?.type !== "WordPiece" || splitting?.type !== "WhitespaceSplit") throw new Error(NOT_OURS);
+    this.normalize = normalizerOf(normalizer);
     this.vocabulary = new Map(Object.entries(model.vocab));
     this.unknown = this.vocabulary.get(model.unk_token);
     this.continuing = model.continuing_subword_prefix;
@@ -43,7 +44,7 @@ export class WordPiece {
   }
 
   #cutText(text) {
-    const pieces = text.normalize("NFKC").split(SPACE).filter(Boolean);
+    const pieces = this.normalize(text).split(SPACE).filter(Boolean);
     return pieces.flatMap((piece) => this.#cutPiece([...piece]));
   }
 
@@ -65,6 +66,17 @@ export class WordPiece {
     }
     return ids;
   }
+}
+
+// NFKC, or several steps with NFKC among them: weft's own tokenizers first drop characters that cannot be seen.
+function normalizerOf(normalizer) {
+  const steps = (normalizer?.type === "Sequence" ? normalizer.normalizers : [normalizer]).map((step) => {
+    if (step?.type === "NFKC") return (text) => text.normalize("NFKC");
+    if (step?.type !== "Replace" || step.pattern.Regex === undefined) throw new Error(NOT_OURS);
+    const pattern = new RegExp(step.pattern.Regex, "gu");
+    return (text) => text.replace(pattern, () => step.content);
+  });
+  return (text) => steps.reduce((changed, step) => step(changed), text);
 }
 
 function aroundSentence({ single, special_tokens: special }) {

@@ -32,6 +32,15 @@ test("words are cut into the longest pieces, after NFKC, and never vanish", () =
   assert.deepEqual([tokenizer.prefix, tokenizer.suffix], [[1], [2]]);
 });
 
+test("steps before NFKC are taken, as weft's own tokenizers drop characters that cannot be seen", () => {
+  const drop = { type: "Replace", pattern: { Regex: "[\\u00ad\\u200b-\\u200f]" }, content: "" };
+  const normalizer = { type: "Sequence", normalizers: [drop, { type: "NFKC" }] };
+  const tokenizer = new WordPiece({ ...description, normalizer });
+  assert.deepEqual(tokenizer.split(["\u200fplay\u00ading\u200b", "a", "\u200b"]).ids, [4, 5, 9, 3]);
+  const odd = { type: "Sequence", normalizers: [{ type: "Lowercase" }, { type: "NFKC" }] };
+  assert.throws(() => new WordPiece({ ...description, normalizer: odd }), /not one of weft's/);
+});
+
 test("a tokenizer of another kind is refused with a reason", () => {
   assert.throws(() => new WordPiece({ ...description, normalizer: { type: "Lowercase" } }), /not one of weft's/);
 });

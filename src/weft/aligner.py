@@ -153,7 +153,8 @@ class Aligner:
     ) -> Iterator[Alignment]:
         """Align any number of pairs in bounded memory: one alignment for each pair, in the same order.
 
-        A pair with an empty side has no links. Neither does a word that is empty or only white space.
+        A pair with an empty side has no links. Neither does a word that is empty or has only invisible
+        characters.
 
         Args:
             pairs: any iterable. It is read a few chunks ahead.
@@ -293,7 +294,7 @@ class Aligner:
             kind: `cosine` or `dot`.
 
         Returns:
-            An array of shape (source words, target words), with 0 for words that are empty or only white space.
+            An array of shape (source words, target words), with 0 for words without a visible character.
         """
         if kind not in (Cost.COSINE, Cost.DOT):
             raise SettingError(f"`kind` must be cosine or dot, got {kind!r}.")

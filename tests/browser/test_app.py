@@ -171,7 +171,7 @@ def test_a_file_of_split_words_keeps_them(app, tmp_path):
 
 
 def test_a_table_with_ids_is_opened_only_if_somebody_wants_that(app, tmp_path):
-    (tmp_path / "ids.csv").write_text("Nr;Deutsch;Englisch\n1;ja;yes\n2;gut;good\n3;nein;no\n", encoding="utf-8")
+    (tmp_path / "ids.csv").write_text("1;ja;yes\n2;gut;good\n3;nein;no\n", encoding="utf-8")
     give_file(app, "Open pairs", tmp_path / "ids.csv")
     banner = app.locator("#banner")
     banner.wait_for()

@@ -66,7 +66,11 @@ def test_text_that_is_not_split_and_ids_are_warned_of(weft, tmp_path):
     assert "does not seem to be split into words (Verspätung.). To split it, add --raw.\n" in done.stderr
     (tmp_path / "ids.csv").write_text("Nr;Deutsch;Englisch\n1;ja;yes\n2;gut;good\n3;nein;no\n", encoding="utf-8")
     done = weft("annotate", tmp_path / "ids", "--pairs", tmp_path / "ids.csv", "--only-create")
-    assert "the first column looks like ids (1, 2, 3, ...)" in done.stderr
+    assert "this looks like a line of column names (Nr, Deutsch, Englisch)" in done.stderr
+    assert "as in --source-field Deutsch --target-field Englisch" in done.stderr
+    (tmp_path / "ids.csv").write_text("1;ja;yes\n2;;\n3;nein;no\n", encoding="utf-8")
+    done = weft("annotate", tmp_path / "other", "--pairs", tmp_path / "ids.csv", "--only-create")
+    assert "the first column looks like ids (1, 3, ...)" in done.stderr
 
 
 def test_a_folder_with_other_files_is_refused(weft, tmp_path):

@@ -13,6 +13,7 @@ from weft import Aligner
 from weft.annotation.importing import read_files
 from weft.encoding.native.encoder import NativeEncoder
 from weft.models.known import built_in_models
+from weft.text import headings
 from weft.text.segment import segment
 
 FOLDER = Path(__file__).parents[2]
@@ -129,6 +130,7 @@ def test_links_and_probabilities_are_those_of_python(node, model, options):
     pairs = [tuple(line.split(" ||| ")) for line in lines]
     long = tuple(" ".join(side) for side in zip(*pairs, strict=True))  # takes several windows
     pairs += [long, ("𓀀 𓀁 𓀂", "that is good"), ("", "nothing")]
+    pairs += [("הבית\u200f גדול\u200f \u200e .", "The\u00ad house\ufeff is \u200b big ."), ("\u200b", "\u200b")]
     request = {"folder": str(built_in_models()[model]), "pairs": pairs, "options": options}
     found = json.loads(node("--input-type=module", "-e", ALIGN, stdin=request))
     for alignment, own in zip(aligner.align_batch(pairs), found, strict=True):
@@ -140,8 +142,14 @@ def test_links_and_probabilities_are_those_of_python(node, model, options):
 
 FILES = {
     "ids.csv": "Nr;Deutsch;Englisch\n1;Der Zug ist da.;The train is here.\n2;ja;yes\n3;gut;good\n",
+    "others.csv": "Kunde;Deutsch;Englisch\nM\u00fcller AG;Guten Tag;Hello\nMaier;Bitte warten;Please wait\n",
+    "unknown.csv": "Vorgang;Frage;Antwort\n" + "eins zwei;guten Tag;hello\n" * 3,
+    "labels.tsv": "Ja\tYes\tTatoeba\n" + "Guten Tag\tGood day\tTatoeba\n" * 3,
+    "gap.csv": "1;ja;yes\n2;;\n3;nein;no\n",
     "names.tsv": "de\ten\nDer Zug\tThe train\n\tempty\n",
     "names.csv": "Deutsch,Englisch,Nr\nDer Zug,The train,1\n",
+    "bars.tsv": "das Haus\tthe house ||| a house\nja\tyes\nder ||| the\n",
+    "named.tsv": "das Haus ||| the house\nja ||| yes\n",
     "plain.tsv": "Der Zug hat Versp\u00e4tung.\tThe train is late today.\nGut, danke.\tFine.\n",
     "split.txt": "Der Zug , der kommt . ||| The train that comes .\nnichts\n|||\nGut. ||| Good .\n",
     "thai.tsv": "\u0e09\u0e31\u0e19\u0e01\u0e34\u0e19\u0e02\u0e49\u0e32\u0e27\tI eat rice\n",
@@ -171,3 +179,28 @@ def test_files_of_pairs_are_read_as_in_python(node, tmp_path, caplog):
         assert (theirs["unsplit"], [each for each in theirs["listed"] if each]) == (ours.unsplit, ours.listed), name
         said = [message.removeprefix(f"{tmp_path}/") for message in caplog.messages if " read as " in message]
         assert [message.split(" If ")[0] for message in said] == theirs["remarks"], name
+
+
+ROWS = [
+    *(["Deutsch", "Englisch"], ["de-DE", "en_US"], ["zh_Hans", "EN"], ["Source (de)", "Target [en]"], ["id", " TEXT "]),
+    *(["Kunde", "source text", "target_text"], ["Nr", "\u4e2d\u6587", "English"], ["sentence1", "sentence2"]),
+    *(["Haus", "house"], ["no", "id"], ["source language", "x", "Deutsch"], ["de en", "fr"], ["Text?", "Text"]),
+    *(["de"], [], ["Hund", "dog", "noun"], ["ein-s", "zw_ei", "drei"], ["a1", "b", "c"], ["ja", "Ja", "yes"]),
+    ["\u00fcber", "over", "prep"],
+]  # fmt: skip
+
+
+def test_names_of_columns_are_known_as_in_python(node):
+    program = (
+        READ
+        + """
+    const names = await import("./src/page/headings.js");
+    const sets = [names.LANGUAGES, names.CODES, names.SIDES, names.OTHERS].map((set) => [...set].sort());
+    const found = asked.map((row) => [names.nameColumns(row), names.mayNameColumns(row)]);
+    console.log(JSON.stringify({ sets, found }));
+    """
+    )
+    answer = json.loads(node("--input-type=module", "-e", program, stdin=ROWS))
+    ours = (headings.LANGUAGES, headings.CODES, headings.SIDES, headings.OTHERS)
+    assert list(map(set, answer["sets"])) == list(map(set, ours))
+    assert answer["found"] == [[headings.name_columns(row), headings.may_name_columns(row)] for row in ROWS]

@@ -109,6 +109,28 @@ def test_blank_words_are_similar_to_nothing(aligner):
     assert aligner.similarity(["", " "], ["small"]).tolist() == [[0.0], [0.0]]
 
 
+@pytest.mark.parametrize("model", ["weft-mini", "weft-nano"])
+@pytest.mark.parametrize("mark", ["\u00ad", "\u200b", "\u200e", "\u200f", "\u2060", "\u2069", "\ufeff"])
+def test_characters_that_cannot_be_seen_change_no_link_of_the_built_in_models(model, mark):
+    plain = (("Das", "Wetter", "ist", "schön", "."), ("The", "weather", "is", "beautiful", "."))
+    marked = [tuple(f"{mark}{word[:2]}{mark}{word[2:]}{mark}" for word in side) for side in plain]
+    aligner = Aligner.from_pretrained(model)
+    found, expected = aligner.align_batch([marked, plain])
+    assert found.links == expected.links
+    assert (found.score, found.unknown) == (expected.score, 0)
+    assert found.pair == tuple(marked)
+    alone = aligner.align(["Das", mark, *plain[0][1:]], [mark, *plain[1]])
+    moved = [(link.source + (link.source > 0), link.target + 1) for link in expected]
+    assert [link.indices for link in alone] == moved
+    assert aligner.align([mark], [mark]) == Alignment(score=0.0)
+
+
+def test_joiners_still_tell_words_apart():
+    tokenizer = Aligner.from_pretrained().encoder.tokenizer
+    with_joiner, without = tokenizer.split([("می\u200cروم",), ("میروم",)])
+    assert with_joiner.ids.tolist() != without.ids.tolist()
+
+
 def test_blank_words_of_two_texts_have_no_links():
     aligner = Aligner.from_pretrained()
     texts = [("das", " ", "ist", "gut", "."), ("wir", "gehen", "")], [("", "that", "is", "good", "."), ("we", "go")]

@@ -19,7 +19,8 @@ export function readFiles({ files, pairs: known }) {
   if (known && lines.every((line) => !line || /^\d+ \d+ \d+( [SP])?( [\d.]+)?$/.test(line)))
     return onlyLinks(fromNaacl(lines, known.length), known, 1);
   const first = lines.find((line) => line.includes("\t") || BARS.test(line)) ?? "";
-  if (BARS.test(first)) return onlyPairs(name, lines.map((line) => pairOf(line.split(BARS), 2)));
+  const isTsv = /\.tsv$/i.test(name) && first.includes("\t");
+  if (BARS.test(first) && !isTsv) return onlyPairs(name, lines.map((line) => pairOf(line.split(BARS), 2)));
   return fromTable(name, cellsOf(name, lines, isWide));
 }
 

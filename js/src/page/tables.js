@@ -1,12 +1,12 @@
 // Rows of CSV, and what looks as if a file should be read in another way: the rules of Python's text/fields.py and
 // text/watches.py.
+import { mayNameColumns, nameColumns } from "./headings.js";
 
 const SEPARATOR = /^"?sep=([,;|\t])"?\s*$/i;
 const QUOTED = /(?<=[,;]|^)"(?:[^"]|"")*"(?=[,;]|$)/gm;
 const ID = /^[\p{L}\p{N}_.:/#-]*(?:\p{Nd}|[\p{L}\p{N}_][._:/#][\p{L}\p{N}_])[\p{L}\p{N}_.:/#-]*$/u;
-const [FEWEST_IDS, ENOUGH_IDS, ENOUGH_LINES, A_FEW_WORDS] = [3, 20, 20, 3];
-const HEADING =
-  /^(?:source|target|src|tgt|trg|source_text|target_text|sentence[12]?|text|translation|original|term|id|index|arabic|chinese|czech|danish|dutch|english|finnish|french|german|greek|hebrew|hindi|hungarian|italian|japanese|korean|polish|portuguese|romanian|russian|spanish|swedish|turkish|ukrainian|vietnamese|deutsch|englisch|ar|cs|da|de|el|en|es|fi|fr|he|hi|hu|it|ja|ko|nl|pl|pt|ro|ru|sv|tr|uk|vi|zh)$/i;
+const [FEWEST_IDS, FEWEST_IDS_OF_MANY_COLUMNS, ENOUGH_IDS, ENOUGH_LINES, A_FEW_WORDS] = [3, 2, 20, 20, 3];
+const [FEWEST_COLUMNS, FEWEST_ROWS, MOST_OF_NAMES] = [3, 3, 80];
 const LONG = /[\u0e00-\u0e7f]{16}|[\u3040-\u9fff]{10}|\p{L}{2}[,;]$|[\u3040-\u9fff][\u3001\uff0c]./u;
 const STOPPED = /\p{L}{2}[.!?]$|[\u3040-\u9fff][\u3002\uff01\uff1f]$/u;
 const WITHOUT_BLANKS = /^[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff]{5,}$/;
@@ -46,26 +46,43 @@ function rowsOf(text, separator) {
 // What to say of a table whose first columns hold no sentences; `rows` are those that hold a pair.
 export function doubtsOf(name, rows) {
   const doubts = [];
-  const names = (rows[0] ?? []).slice(0, 2).map((cell) => cell.trim());
-  if (names.length && names.every((cell) => HEADING.test(cell)))
-    doubts.push(`${name}:1: this looks like a line of column names (${names.join(", ")}), but is read as a sentence pair.`);
-  const ids = idsOf(rows);
-  if (ids.length >= FEWEST_IDS)
+  const [first = [], ...others] = rows;
+  const isNamed = nameColumns(first);
+  const hasNames = isNamed || (mayNameColumns(first) && textStandsBelow(first, others.slice(0, ENOUGH_LINES)));
+  if (hasNames)
+    doubts.push(`${name}:1: this looks like a line of column names (${listed(first)}), but is read as a sentence pair.`);
+  const ids = hasNames && first.length >= FEWEST_COLUMNS ? [] : idsOf(rows);
+  if (ids.length)
     doubts.push(`${name}: the first column looks like ids (${ids.slice(0, 3).join(", ")}, ...), but is read as the source sentences.`);
   return doubts;
+}
+
+function listed(names) {
+  const text = names.map((name) => name.trim()).join(", ");
+  return text.length > MOST_OF_NAMES ? `${text.slice(0, MOST_OF_NAMES)}…` : text;
+}
+
+// Single words are names of columns if longer text stands below, and none of them again.
+function textStandsBelow(names, rows) {
+  if (rows.some((row) => names.some((name, column) => row[column]?.trim() === name.trim()))) return false;
+  const withText = rows.filter((row) => row.slice(0, 2).some((cell) => cell.trim().includes(" ")));
+  return rows.length >= FEWEST_ROWS && 2 * withText.length > rows.length;
 }
 
 // A column holds ids if many rows begin with different ones and nothing else comes first, a line of headings aside.
 function idsOf(rows) {
   const seen = new Set();
   let headings = false;
-  for (const [first] of rows) {
+  let columns = 0;
+  for (const [first, ...others] of rows) {
     if (seen.size >= ENOUGH_IDS) break;
-    if (!seen.has(first) && ID.test(first)) seen.add(first);
-    else if (seen.size || headings) return [];
+    if (!seen.has(first) && ID.test(first)) {
+      seen.add(first);
+      columns = 1 + others.length;
+    } else if (seen.size || headings) return [];
     else headings = true;
   }
-  return [...seen];
+  return seen.size >= (columns >= FEWEST_COLUMNS ? FEWEST_IDS_OF_MANY_COLUMNS : FEWEST_IDS) ? [...seen] : [];
 }
 
 // Whether most of the first pairs of texts have a word that should be several.

@@ -114,7 +114,7 @@ class Tokenizer(Protocol):
     pad: int
     unknown: int | None
     blank_words: frozenset[str]
-    """The words cut so far that are empty or nothing but white space."""
+    """The words cut so far in which nothing can be seen."""
 
     def split(self, sentences: Sequence[Words]) -> Subwords:
         """Cut sentences into subwords; every word gets at least one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,18 +12,21 @@ from typing import Any
 
 from weft.errors import FormatError
 from weft.text.fields import JsonlParser, NoPairError, PairFields
+from weft.text.headings import name_columns
 from weft.text.json_objects import is_json_object, parse_json_object, shorten
 from weft.text.lines import FilePath, decode, display_name
 from weft.text.pairs import PLAIN, split_words
-from weft.text.rows import is_csv, read_rows, with_lines
+from weft.text.rows import UnitRow, is_csv, is_tsv, read_rows, with_lines
 from weft.text.tables import OneCellError, TableParser
 from weft.text.translations import Languages, in_words, translations_of
-from weft.text.watches import warn_of_headings
 from weft.types import Alignment, Link, SentencePair, Words
 
 logger = logging.getLogger(__name__)
 
 _MOST_NAMED = 3
+# An object or a list, on one line or on several.
+_BEGINS_JSON = re.compile(r"\s*[\[{]\s*(?:$|[\"\[{])")
+_NO_TABLE = "this looks like JSON, but terms are read from tables (TSV or CSV), TMX or XLIFF."
 
 Run = tuple[int, int]
 """Neighbouring words: the first, and the one after the last."""
@@ -57,8 +61,9 @@ def read_terms(
 ) -> list[Term]:
     """Read terms, one a line: a term, a tab and its translation. Blank lines and lines that begin with # are skipped.
 
-    If the file's name ends in .csv, the columns are separated by commas or semicolons, and cells may be quoted. In TMX
-    and XLIFF files every unit is a term. Rows without a term or without a translation are skipped and logged.
+    If the file's name ends in .csv, or no line has a tab, the columns are separated by commas or semicolons, and cells
+    may be quoted. In TMX and XLIFF files every unit is a term. Rows without a term or without a translation are skipped
+    and logged, and so is a first row that names the columns.
 
     Args:
         path: the file.
@@ -73,22 +78,24 @@ def read_terms(
     """
     terms: dict[Term, None] = {}
     skipped = _Skipped(path)
-    read = _TermParser(path, languages)
-    for number, row in with_lines(read_rows(path)):
-        text = decode(row, path, number)
-        if not text.strip() or text.startswith("#"):
-            continue
+    rows = [
+        (number, decode(row, path, number), isinstance(row, UnitRow)) for number, row in with_lines(read_rows(path))
+    ]
+    rows = [row for row in rows if row[1].strip() and not row[1].startswith("#")]
+    read = _TermParser(path, languages, csv=is_csv(path) or _has_cells_of_csv(path, [text for _, text, _ in rows]))
+    for place, (number, text, is_unit) in enumerate(rows):
         try:
-            source, target = columns = read(number, text)
+            source, target = read(number, text, is_unit=is_unit)
         except NoPairError as error:
             skipped.add(number, str(error))
             continue
         except ValueError as error:
             raise FormatError(display_name(path), number, str(error)) from error
+        if place == 0 and not is_unit and name_columns(read.row):
+            skipped.headings(number, source, target)
+            continue
         term = Term(split[0](source), split[1](target))
         if term.source and term.target:
-            if number == 1:
-                warn_of_headings(path, columns, "a term", "remove it: tail -n +2 skips the first line")
             terms[term] = None
         elif term.source or term.target:
             missing = "the translation of" if term.source else "the term for"
@@ -99,22 +106,38 @@ def read_terms(
     return list(terms)
 
 
+def _has_cells_of_csv(path: FilePath, rows: Sequence[str]) -> bool:
+    """Whether a table is CSV though its name does not say so: it has commas or semicolons, and no tab."""
+    text = "\n".join(rows)
+    return not is_tsv(path) and "\t" not in text and bool(re.search("[,;]", text))
+
+
 class _TermParser:
     """Parses rows of one file: the first two columns of a table, or a unit of TMX or XLIFF."""
 
-    def __init__(self, path: FilePath, languages: Languages) -> None:
-        self._csv = is_csv(path)
+    def __init__(self, path: FilePath, languages: Languages, *, csv: bool) -> None:
+        self._csv = csv
         self._languages = languages
         self._record = JsonlParser(PairFields(languages=languages))
         self._table: TableParser | None = None
         self.one_cell: tuple[int, str] | None = None
         """The first row of a table with a single cell, and what is wrong with it if no row has two."""
 
-    def __call__(self, number: int, text: str) -> tuple[str, str]:
+    @property
+    def row(self) -> Sequence[str]:
+        """The cells of the last row, if it is one of a table."""
+        return self._table.row if self._table else ()
+
+    def __call__(self, number: int, text: str, *, is_unit: bool) -> tuple[str, str]:
         """A term and its translation; a ValueError says what is wrong, a NoPairError that the row has only one."""
         if text.startswith("{") and is_json_object(text):
             self._check_languages(translations_of(parse_json_object(text)))
-            sides = self._record(text).sides
+            try:
+                sides = self._record(text).sides
+            except NoPairError as error:
+                raise error if is_unit else ValueError(_NO_TABLE) from error
+        elif _BEGINS_JSON.match(text):
+            raise ValueError(_NO_TABLE)
         else:
             # Tables with tabs are called .csv, too. A row with one cell does not say what separates cells.
             table = self._table or TableParser(PLAIN, csv=self._csv and "\t" not in text)
@@ -145,6 +168,17 @@ class _Skipped:
     def add(self, number: int, reason: str) -> None:
         """Take note of one."""
         self._rows.append((number, reason))
+
+    def headings(self, number: int, source: str, target: str) -> None:
+        """Say that the first row names columns."""
+        logger.warning(
+            "%s:%d: this line of column names is skipped, and terms are read from the columns %s and %s. If it is a "
+            "term, move it below another one.",
+            self._path,
+            number,
+            source.strip(),
+            target.strip(),
+        )
 
     def finish(self) -> None:
         """The file ends: say it."""

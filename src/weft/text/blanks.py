@@ -1,7 +1,8 @@
-"""Blank words, as lists of tokens have them: empty, or only white space. They keep their places, without links."""
+"""Blank words, as lists of tokens have them: nothing in them can be seen. They keep their places, without links."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
@@ -9,11 +10,14 @@ from itertools import accumulate
 from weft.types import Alignment, Words
 
 _NOWHERE = -1
+# Besides white space: soft hyphens, joiners, spaces without width, and marks of the direction of writing. Within other
+# words it is for the tokenizer of a model to pass over them; joiners tell words apart in Persian and Indian languages.
+_SEEN = re.compile(r"[^\s\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
 
 
 def is_blank(word: str) -> bool:
-    """Whether a word is empty or nothing but white space."""
-    return not word or word.isspace()
+    """Whether a word is empty or nothing but white space and characters that cannot be seen."""
+    return not _SEEN.search(word)
 
 
 def without_blanks(sentence: Words) -> Words:

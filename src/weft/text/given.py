@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import cast
 
+import numpy as np
+
 from weft.errors import SettingError
 from weft.text.pairs import Split, split_words
 from weft.types import SentencePair, Words
@@ -27,10 +29,11 @@ def to_pair(pair: object, row: int, split: tuple[Split, Split] = (split_words, s
         for name, words in zip(SentencePair._fields, pair, strict=True):
             _words_in(words, f"row {row} of `pairs`, {name}", split_words)
         return pair
+    pair = pair.tolist() if isinstance(pair, np.ndarray) else pair
     if isinstance(pair, str | bytes | dict) or not isinstance(pair, Sequence) or len(pair) != 2:
-        hint = " Give (row['source'], row['target'])." if isinstance(pair, dict) else ""
-        found = _shown(pair)
-        raise SettingError(f"row {row} of `pairs`: expected a sentence and its translation, found {found}.{hint}")
+        raise SettingError(
+            f"row {row} of `pairs`: expected a sentence and its translation, found {_shown(pair)}.{_advice(pair)}"
+        )
     place = f"row {row} of `pairs`, "
     return SentencePair(_words_in(pair[0], f"{place}source", split[0]), _words_in(pair[1], f"{place}target", split[1]))
 
@@ -68,6 +71,15 @@ def to_texts(source: Iterable[Words], target: Iterable[Words]) -> list[list[Word
         [_words_in(tuple(words), f"sentence {row} of `{name}`", split_words) for row, words in enumerate(text)]
         for name, text in (("source", source), ("target", target))
     ]
+
+
+def _advice(pair: object) -> str:
+    """How to make a pair of what is none."""
+    if isinstance(pair, dict):
+        return " Give (row['source'], row['target'])."
+    if isinstance(pair, str) or hasattr(pair, "to_frame"):  # tables give the names of their columns, or columns
+        return " Give (sentence, translation); of a table `df`, give zip(df['de'], df['en']) with its columns' names."
+    return ""
 
 
 def _words_in(side: object, place: str, split: Split) -> Words:

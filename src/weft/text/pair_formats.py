@@ -34,9 +34,10 @@ TABLES = (PairFormat.TSV, PairFormat.CSV)
 class PairParser:
     """Parses lines of one file; with the format `auto` it finds the format out as it goes."""
 
-    def __init__(self, format: PairFormat, fields: PairFields, *, named_csv: bool = False) -> None:
+    def __init__(self, format: PairFormat, fields: PairFields, *, named: PairFormat | None = None) -> None:
+        """`named` is the format that the file's name tells."""
         self.fields = fields
-        self._otherwise = PairFormat.CSV if named_csv else None
+        self._named = named
         self._guessing = format is PairFormat.AUTO
         self._parsers: dict[PairFormat, Callable[[str], TextPair]] = {
             PairFormat.BARS: _parse_bars,
@@ -53,26 +54,44 @@ class PairParser:
         return self._format in TABLES
 
     @property
-    def first_row(self) -> Sequence[str]:
-        """The cells of the first row of a table; it may hold the names of the columns."""
-        return self._parse.first_row if isinstance(self._parse, TableParser) else ()
+    def row(self) -> Sequence[str]:
+        """The cells of the last row of a table."""
+        return self._parse.row if isinstance(self._parse, TableParser) else ()
 
     def parse(self, text: str) -> TextPair:
         """Parse one line; every way it can fail is a ValueError."""
         # One odd line with a tab at the start must not spoil a file of bars.
-        if self._guessing and (self._parse is None or (self._format is PairFormat.TSV and "\t" not in text)):
-            self._format = recognised(text) or (self._otherwise if text.strip() else None) or self._format
+        is_odd = self._format is PairFormat.TSV and "\t" not in text and self._named is not PairFormat.TSV
+        if self._guessing and (self._parse is None or is_odd):
+            otherwise = PairFormat.CSV if self._named is PairFormat.CSV and text.strip() else None
+            self._format = recognised(text, self._named) or otherwise or self._format
             self._parse = self._parsers.get(self._format)
-        return self._parse(text) if self._parse else _no_format(text)
+        try:
+            return self._parse(text) if self._parse else _no_format(text)
+        except ValueError as error:
+            if self._guessing and self._format is PairFormat.BARS and (hint := self._other_format(text)):
+                raise ValueError(f"{error} {hint}") from error
+            raise
+
+    def _other_format(self, text: str) -> str:
+        """What to do about a line that is no line of bars, if another format would fit."""
+        if _BARS.search(text) or not ("\t" in text.strip() or self._named is PairFormat.CSV):
+            return ""
+        format, between = ("tsv", "tabs") if "\t" in text else ("csv", "commas or semicolons")
+        return (
+            f"A line above has ' ||| ', so the file is read as bars; if {between} separate its columns, add "
+            f"`input_format` {format}."
+        )
 
 
-def recognised(text: str) -> PairFormat | None:
-    """The format of a line, if the line itself tells it."""
+def recognised(text: str, named: PairFormat | None = None) -> PairFormat | None:
+    """The format of a line, if the line itself tells it. In a file named for tabs, bars beside them are text."""
     if text.startswith("{") and text.rstrip().endswith("}") and is_json_object(text):
         return PairFormat.JSONL
-    if _BARS.search(text):
+    has_tab = "\t" in text.strip()
+    if _BARS.search(text) and not (has_tab and named is PairFormat.TSV):
         return PairFormat.BARS
-    return PairFormat.TSV if "\t" in text.strip() else None
+    return PairFormat.TSV if has_tab else None
 
 
 def _no_format(text: str) -> TextPair:

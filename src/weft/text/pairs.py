@@ -15,9 +15,9 @@ from weft.errors import FormatError, SettingError, chosen
 from weft.text.fields import NoPairError, PairFields, Sides, TextPair
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_together
 from weft.text.pair_formats import TABLES, PairFormat, PairParser
-from weft.text.rows import GETTEXT, as_csv, is_csv, is_po, read_named_rows, read_rows, with_lines
+from weft.text.rows import GETTEXT, as_csv, is_csv, is_po, is_tsv, read_named_rows, read_rows, with_lines
 from weft.text.tables import HEADING
-from weft.text.watches import IdWatch, PairsWatch, warn_of_headings, watched
+from weft.text.watches import PairsWatch, TableWatch, watched
 from weft.types import SentencePair, Words
 
 PLAIN = PairFields()
@@ -35,11 +35,6 @@ class EmptySideError(ValueError):
         self.sides = sides
 
 
-_BY_NAME = "choose the columns by their names, with `source_field` and `target_field`; weft then skips the line"
-_BY_ORDER = (
-    "remove it (tail -n +2 skips the first line), or call another column in `columns` what that line calls it; weft "
-    "then skips the line"
-)
 Split = Callable[[str], Words]
 
 
@@ -189,14 +184,15 @@ def read_text_pairs(
     path = as_csv(path) if format is PairFormat.CSV else path
     is_table = format in TABLES or (format is PairFormat.AUTO and named_csv)
     rows = read_rows(path) if fields.source is None else read_named_rows(path, is_table=is_table)
-    return _read_one_file(path, rows, PairParser(format, fields, named_csv=named_csv), on_error, doubts)
+    named = PairFormat.CSV if named_csv else PairFormat.TSV if is_tsv(path) else None
+    return _read_one_file(path, rows, PairParser(format, fields, named=named), on_error, doubts)
 
 
 def _read_one_file(
     path: FilePath, rows: Iterator[bytes], parser: PairParser, on_error: OnError | None, doubts: bool
 ) -> Iterator[TextPair]:
-    watch = IdWatch(path)
-    watch.done = not doubts or bool(parser.fields.columns)
+    watch = TableWatch(path, by_order=bool(parser.fields.columns))
+    watch.done = not doubts
     parse, first = parser.parse, 1
     for number, (begins, row) in enumerate(with_lines(rows), start=1):
         pair = None
@@ -211,11 +207,8 @@ def _read_one_file(
             yield TextPair(None, extra)
         else:
             first += pair is HEADING and parser.fields.source is None  # it says what separates the cells
-            if number == first and doubts and parser.reads_table and pair.sides:
-                advice = _BY_ORDER if parser.fields.columns else _BY_NAME
-                warn_of_headings(path, pair.sides, "a sentence pair", advice, line=begins)
             if not watch.done and parser.reads_table and pair.sides:
-                watch.look(pair.sides[0], parser.first_row)
+                watch.look(pair.sides, parser.row, begins, is_first=number == first)
             yield pair
     watch.finish()
 

@@ -19,6 +19,7 @@ from weft.text.lines import FilePath, FromUtf16, NamedCopy, decode, display_name
 from weft.text.translations import TRANSLATION
 
 _CSV_NAME = re.compile(r"\.csv(\.(gz|xz|zst))?$", re.IGNORECASE)
+_TSV_NAME = re.compile(r"\.tsv(\.(gz|xz|zst))?$", re.IGNORECASE)
 _PO_NAME = re.compile(r"\.pot?(\.(gz|xz|zst))?$", re.IGNORECASE)
 _UNITS_NAME = re.compile(r"\.(tmx|xlf|xliff|sdlxliff|mqxliff|mxliff)(\.(gz|xz|zst))?$", re.IGNORECASE)
 # A quotation mark that is never closed must not swallow the rest of a file.
@@ -66,6 +67,11 @@ def is_po(path: FilePath) -> bool:
 def is_csv(path: FilePath) -> bool:
     """Whether a file's name says that it is CSV, or somebody said so."""
     return isinstance(path, CsvFile) or bool(_CSV_NAME.search(display_name(path)))
+
+
+def is_tsv(path: FilePath) -> bool:
+    """Whether a file's name says that tabs separate its columns."""
+    return bool(_TSV_NAME.search(display_name(path)))
 
 
 def is_named_for_pairs(path: FilePath) -> bool:

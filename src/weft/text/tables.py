@@ -36,7 +36,8 @@ class TableParser:
         self._separator = "" if csv else "\t"
         self._csv = csv
         self._at_first_row = True
-        self.first_row: Sequence[str] = ()
+        self.row: Sequence[str] = ()
+        """The cells of the row that was parsed last."""
 
     def __call__(self, text: str) -> TextPair:
         """The sentences of one row; a ValueError says what is wrong."""
@@ -50,7 +51,7 @@ class TableParser:
             raise OneCellError("expected a tab between source and target, found none.")
         cells = self._cells(text)
         is_first, self._at_first_row = self._at_first_row, False
-        self.first_row = cells if is_first else self.first_row
+        self.row = cells
         if self._fields.source is not None and not self._columns:
             self._columns = self._headings(cells)
             return HEADING

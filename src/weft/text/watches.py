@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from weft.text.fields import Sides
+from weft.text.headings import may_name_columns, name_columns, text_columns
 from weft.text.lines import FilePath, display_name
 from weft.types import Words
 
@@ -14,8 +15,14 @@ logger = logging.getLogger(__name__)
 
 # "doc1" and "s-12", or the keys of programs: "home.title", "menu/file".
 _ID = re.compile(r"[\w.:/#-]*(?:\d|\w[._:/#]\w)[\w.:/#-]*")
-_FEWEST_IDS, _ENOUGH_IDS = 3, 20
+_FEWEST_IDS, _FEWEST_IDS_OF_MANY_COLUMNS, _ENOUGH_IDS = 3, 2, 20
 _FEWEST_COLUMNS = 3  # ids, source and target
+_FEWEST_ROWS = 3
+_ONE_WORD = re.compile(r"[\w.:/-]+")
+_BY_ORDER = (
+    "remove it (tail -n +2 skips the first line), or call another column in `columns` what that line calls it; weft "
+    "then skips the line"
+)
 _ENOUGH_LINES = 20
 _FEWEST_PAIRS = 2
 _SIGNS_OF_PAIRS = {
@@ -36,36 +43,110 @@ _ENOUGH_PAIRS, _MOST_UNLINKED = 20, 1 / 2
 _SHOWN, _MOST_OF_NAMES = 20, 80
 
 
-# What people call the columns of a table: sides, ids, and languages by name or by code.
-_HEADINGS = re.compile(
-    "source|target|src|tgt|trg|source_text|target_text|sentence[12]?|text|translation|original|term|id|index"
-    "|arabic|chinese|czech|danish|dutch|english|finnish|french|german|greek|hebrew|hindi|hungarian|italian|japanese|korean"
-    "|polish|portuguese|romanian|russian|spanish|swedish|turkish|ukrainian|vietnamese|deutsch|englisch"
-    "|ar|cs|da|de|el|en|es|fi|fr|he|hi|hu|it|ja|ko|nl|pl|pt|ro|ru|sv|tr|uk|vi|zh",
-    re.IGNORECASE,
-)
+class TableWatch:
+    """Notices a table whose first row names columns, or whose first column holds ids, and says so once."""
+
+    def __init__(self, path: FilePath, *, by_order: bool) -> None:
+        self._path = path
+        self._by_order = by_order
+        self._ids = IdWatch(path)
+        self._ids.done = by_order
+        self._names: Sequence[str] = ()  # of columns, perhaps
+        self._line = 1
+        self._rows = self._with_text = 0
+        self.done = False
+
+    def look(self, sides: Sides, row: Sequence[str], line: int, *, is_first: bool) -> None:
+        """Look at one row.
+
+        Args:
+            sides: what is read as the two sentences.
+            row: all of its cells.
+            line: where it stands.
+            is_first: whether it is the first row of a file whose columns nobody has chosen by name.
+        """
+        if is_first:
+            self._look_at_first(sides, row, line)
+        elif self._names:
+            self._look_for_text(sides, row)
+        if not self._ids.done:
+            self._ids.look(sides[0], row)
+        self.done = self._ids.done and not self._names
+
+    def _look_at_first(self, sides: Sides, row: Sequence[str], line: int) -> None:
+        self._line = line
+        if self._by_order:
+            warn_of_headings(self._path, sides, "a sentence pair", _BY_ORDER, line=line)
+        elif warn_of_headings(self._path, row, "a sentence pair", by_name(row), line=line):
+            self._ids.done = len(row) >= _FEWEST_COLUMNS  # the advice would be the same
+        elif may_name_columns(row):
+            self._names = row
+
+    def _look_for_text(self, sides: Sides, row: Sequence[str]) -> None:
+        """Single words are names of columns if longer text stands below, and none of them again."""
+        self._rows += 1
+        self._with_text += any(isinstance(side, str) and " " in side.strip() for side in sides)
+        if any(cell.strip() == name.strip() for cell, name in zip(row, self._names, strict=False)):
+            self._names = ()
+        elif self._rows == _ENOUGH_LINES:
+            self._finish_names()
+
+    def finish(self) -> None:
+        """The file ends."""
+        self._finish_names()
+        self._ids.finish()
+
+    def _finish_names(self) -> None:
+        if self._names and self._rows >= _FEWEST_ROWS and 2 * self._with_text > self._rows:
+            _warn_of_names(self._path, self._line, self._names, "a sentence pair", by_name(self._names))
+            self._ids.done = True
+        self._names = ()
 
 
-def warn_of_headings(path: FilePath, sides: Sides, read_as: str, advice: str, *, line: int = 1) -> None:
+def warn_of_headings(path: FilePath, row: Sequence[str | Words], read_as: str, advice: str, *, line: int = 1) -> bool:
     """Say so if the first row of a table names its columns; it is read all the same.
 
     Args:
         path: the table.
-        sides: the first two columns of its first row.
+        row: the columns of its first row.
         read_as: what the row is taken for.
         advice: what to do if it names columns.
         line: where the row stands.
+
+    Returns:
+        Whether something was said.
     """
-    names = [side.strip() if isinstance(side, str) else "" for side in sides]
-    if all(map(_HEADINGS.fullmatch, names)):
-        logger.warning(
-            "%s:%d: this looks like a line of column names (%s), but is read as %s. If it is one, %s.",
-            display_name(path),
-            line,
-            ", ".join(names),
-            read_as,
-            advice,
-        )
+    names = [cell if isinstance(cell, str) else "" for cell in row]
+    found = name_columns(names)
+    if found:
+        _warn_of_names(path, line, names, read_as, advice)
+    return found
+
+
+def _warn_of_names(path: FilePath, line: int, names: Sequence[str], read_as: str, advice: str) -> None:
+    logger.warning(
+        "%s:%d: this looks like a line of column names (%s), but is read as %s. If it is one, %s.",
+        display_name(path),
+        line,
+        listed(names),
+        read_as,
+        advice,
+    )
+
+
+def by_name(names: Sequence[str]) -> str:
+    """How to choose two columns that have names."""
+    chosen = text_columns(names)
+    if chosen is None:
+        return "choose the columns by their names, with `source_field` and `target_field`; weft then skips the line"
+    source, target = (name if _ONE_WORD.fullmatch(name) else f'"{name}"' for name in chosen)
+    options = f"`source_field` {source} `target_field` {target}"
+    return f"choose the columns by their names, as in {options}; weft then skips the line"
+
+
+def listed(names: Sequence[str]) -> str:
+    """The names of columns as a message lists them."""
+    return _cut(", ".join(name.strip() for name in names), _MOST_OF_NAMES)
 
 
 class IdWatch:
@@ -76,29 +157,32 @@ class IdWatch:
         self._seen: dict[str, None] = {}
         self._header_passed = False
         self._names: Sequence[str] = ()
+        self._columns = 0
         self.done = False
 
-    def look(self, first: str | Words, first_row: Sequence[str] = ()) -> None:
+    def look(self, first: str | Words, row: Sequence[str] = ()) -> None:
         """Look at the first column of one line.
 
         A file has ids if many lines begin with different ones and nothing else comes first, a line of headings aside.
 
         Args:
             first: the cell.
-            first_row: the cells of the first line of the file.
+            row: all cells of the line.
         """
         if not isinstance(first, str) or first in self._seen or not _ID.fullmatch(first):
             self.done = bool(self._seen) or self._header_passed
             self._header_passed = True
-            self._names = first_row
+            self._names = row
             return
         self._seen[first] = None
+        self._columns = len(row)
         if len(self._seen) >= _ENOUGH_IDS:
             self.finish()
 
     def finish(self) -> None:
         """The file ends, or enough of it was seen."""
-        if not self.done and len(self._seen) >= _FEWEST_IDS:
+        fewest = _FEWEST_IDS_OF_MANY_COLUMNS if self._columns >= _FEWEST_COLUMNS else _FEWEST_IDS
+        if not self.done and len(self._seen) >= fewest:
             logger.warning(
                 "%s: the first column looks like ids (%s, ...), but is read as the source sentences. If it holds ids, "
                 "%s.",
@@ -111,7 +195,7 @@ class IdWatch:
     def _advice(self) -> str:
         if len(self._names) < _FEWEST_COLUMNS:
             return "name the columns with `columns`, as in id,source,target"
-        names = _cut(", ".join(name.strip() for name in self._names), _MOST_OF_NAMES)
+        names = listed(self._names)
         return f"choose two columns by their names in the first line ({names}), with `source_field` and `target_field`"
 
 

@@ -55,7 +55,7 @@ def test_blank_words_have_no_links_and_count_nowhere(tiny_bert, joint, null):
     aligner = Aligner(encoder, ExtractionSettings(null=null))
     long = tuple(word for sentence in WORDS for word in sentence)
     pairs = [*zip(WORDS, reversed(WORDS), strict=True), (long, long)]
-    spread = [[_with_blanks(side, ("", " ", "\n\t", "\u00a0\u3000")) for side in pair] for pair in pairs]
+    spread = [[_with_blanks(side, ("", " \u200b", "\n\t", "\u00a0\u200f")) for side in pair] for pair in pairs]
     expected = aligner.align_batch(pairs)
     found = aligner.align_batch([(source[0], target[0]) for source, target in spread])
     for ours, alone, (source, target) in zip(found, expected, spread, strict=True):

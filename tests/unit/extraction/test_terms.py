@@ -151,12 +151,38 @@ def test_other_files_of_terms_are_refused_with_a_way_out(tmp_path):
         read_terms(tmp_path / "terms.tbx")
 
 
-def test_a_line_of_column_names_is_noticed(tmp_path, caplog):
-    (tmp_path / "terms.tsv").write_text("Term\tTranslation\nHaus\thouse\n")
-    assert len(read_terms(tmp_path / "terms.tsv")) == 2
-    assert (
-        "terms.tsv:1: this looks like a line of column names (Term, Translation), but is read as a term." in caplog.text
-    )
+@pytest.mark.parametrize(
+    "names", ["Term;Translation", "# ours\nGerman;English;Domain", "de-DE;en", "Nr;German;English"]
+)
+def test_a_line_of_column_names_is_skipped_and_reported(tmp_path, caplog, names):
+    (tmp_path / "terms.csv").write_text(f"{names}\nHaus;house\nGerman;English\n")
+    assert read_terms(tmp_path / "terms.csv") == [Term(("Haus",), ("house",)), Term(("German",), ("English",))]
+    line, (source, target) = 1 + names.count("\n"), names.split("\n")[-1].split(";")[:2]
+    [message] = caplog.messages
+    assert f"terms.csv:{line}: this line of column names is skipped, and terms are read from the columns" in message
+    assert f"the columns {source} and {target}. If it is a term, move it below another one." in message
+
+
+@pytest.mark.parametrize("name", ["terms", "terms.txt"])
+def test_commas_and_semicolons_separate_columns_where_there_is_no_tab(tmp_path, name):
+    (tmp_path / name).write_text('"Amt, klein";office;law\nHaus;house;\n')
+    assert read_terms(tmp_path / name) == [Term(("Amt,", "klein"), ("office",)), Term(("Haus",), ("house",))]
+    (tmp_path / name).write_text("Amt, klein\toffice\nHaus\thouse\n")
+    assert read_terms(tmp_path / name) == [Term(("Amt,", "klein"), ("office",)), Term(("Haus",), ("house",))]
+    (tmp_path / "terms.tsv").write_text("Amt, klein\n")
+    with pytest.raises(FormatError, match="expected a tab"):
+        read_terms(tmp_path / "terms.tsv")
+
+
+@pytest.mark.parametrize("text", ['{"de": "x", "en": "y"}\n', '[\n  {"de": "x", "en": "y"}\n]\n', '{\n  "x": "y",\n'])
+def test_json_is_answered_with_what_terms_are_read_from(tmp_path, text):
+    (tmp_path / "terms.json").write_text(text)
+    with pytest.raises(
+        FormatError, match=r"terms\.json:1: this looks like JSON, .* tables \(TSV or CSV\), TMX or XLIFF"
+    ):
+        read_terms(tmp_path / "terms.json")
+    (tmp_path / "terms.json").write_text('{"source": "x", "target": "y"}\n')
+    assert read_terms(tmp_path / "terms.json") == [Term(("x",), ("y",))]
 
 
 @pytest.mark.parametrize(

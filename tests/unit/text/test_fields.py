@@ -143,19 +143,20 @@ def ids(lines: int) -> str:
     return "".join(f"doc1.s{number}\tdas ist gut\tthat is good\n" for number in range(lines))
 
 
-@pytest.mark.parametrize("lines", [3, 30])
+@pytest.mark.parametrize("lines", [2, 3, 30])
 def test_a_first_column_of_ids_is_noticed_once(write, caplog, lines):
     caplog.set_level(logging.WARNING, "weft")
     list(read_pairs(write(ids(lines))))
     [record] = caplog.records
-    assert "the first column looks like ids (doc1.s0, doc1.s1, doc1.s2, ...)" in record.getMessage()
+    assert "the first column looks like ids (doc1.s0, doc1.s1" in record.getMessage()
     assert "`columns`" in record.getMessage()
 
 
 @pytest.mark.parametrize(
     ("content", "options"),
     [
-        (ids(2), {}),
+        (ids(1), {}),
+        ("1990\tin 1990\n1991\tin 1991\n", {}),
         ("nr\twhat\nnr\twhat\n" + ids(5), {}),
         (ids(5) + "das ist gut\tthat is good\n", {}),
         ("1\tone\n1\tone\n2\ttwo\n", {}),
@@ -389,10 +390,12 @@ def test_what_is_read_again_is_not_doubted_again(write, caplog):
 def test_ids_below_a_line_of_headings_are_noticed_in_csv(write, caplog):
     caplog.set_level(logging.WARNING, "weft")
     list(read_texts(write("id,source,target\n1,a,b\n2,c,d\n3,e,f\n", "t.csv")))
+    list(read_texts(write("number,one,two\n1,a,b\n2,c,d\n3,e,f\n", "t.csv")))
     headings, numbers = (record.getMessage() for record in caplog.records)
-    assert "t.csv:1: this looks like a line of column names (id, source)" in headings
+    assert "t.csv:1: this looks like a line of column names (id, source, target)" in headings
+    assert "as in `source_field` source `target_field` target; weft then skips the line." in headings
     assert "looks like ids (1, 2, 3, ...)" in numbers
-    advice = "choose two columns by their names in the first line (id, source, target), with `source_field` and"
+    advice = "choose two columns by their names in the first line (number, one, two), with `source_field` and"
     assert advice in numbers
     assert "`columns`" not in numbers
 

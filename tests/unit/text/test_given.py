@@ -10,7 +10,14 @@ GOOD = SentencePair(("das", "ist", "gut"), ("that", "is", "good"))
 
 @pytest.mark.parametrize(
     "pair",
-    [GOOD, ("das ist gut", "that is good"), (["das", "ist", "gut"], "that is good"), ["das ist gut", GOOD.target]],
+    [
+        GOOD,
+        ("das ist gut", "that is good"),
+        (["das", "ist", "gut"], "that is good"),
+        ["das ist gut", GOOD.target],
+        np.array(["das ist gut", "that is good"], dtype=object),
+        np.array([list(GOOD.source), list(GOOD.target)]),
+    ],
 )
 def test_whatever_people_call_a_pair_becomes_one(pair):
     assert to_pair(pair, 0) == GOOD
@@ -31,11 +38,22 @@ def test_whatever_people_call_a_pair_becomes_one(pair):
         (["a", 3], "b"),
         SentencePair("das ist gut", None),
         7,
+        np.array(["a", "b", "c"]),
+        np.array([1.0, 2.0]),
+        np.array("ab"),
     ],
 )
 def test_what_is_no_pair_is_named_with_its_row(pair):
     with pytest.raises(SettingError, match=r"row 5 of `pairs`(, (source|target))?: expected a sentence"):
         to_pair(pair, 5)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_whole_table_is_answered_with_how_to_take_its_columns(library):
+    table = pytest.importorskip(library).DataFrame({"pt": ["das ist gut"], "en": ["that is good"]})
+    assert to_pair(table.to_numpy()[0], 0) == GOOD
+    with pytest.raises(SettingError, match=r"row 0 of `pairs`: .* of a table `df`, give zip\(df\['de'\], df\['en'\]\)"):
+        to_pair(next(iter(table)), 0)
 
 
 def test_the_side_that_is_no_sentence_is_named():

@@ -68,6 +68,26 @@ def test_two_files_of_different_length(write):
         list(read_pairs(source, target))
 
 
+@pytest.mark.parametrize("name", ["pairs.tsv", "pairs.TSV.gz"])
+def test_in_a_file_named_for_tabs_bars_may_be_text(write, name):
+    text = "\nMein Haus\tMy house ||| My home\nja\tyes\n"
+    pairs = list(read_pairs(write(text, name), on_error=lambda error: None))
+    assert pairs == [NOTHING, (("Mein", "Haus"), ("My", "house", "|||", "My", "home")), (("ja",), ("yes",))]
+    assert list(read_pairs(write("das ist gut ||| that is good\n", name))) == [GOOD]
+
+
+def test_lines_of_another_format_below_bars_are_told_how_to_be_read(write):
+    problems = []
+    lines = "Mein Haus\tMy house ||| My home\nja\tyes\nnein\n"
+    assert len(list(read_pairs(write(lines), on_error=problems.append))) == 3
+    tabs, plain = map(str, problems)
+    assert "A line above has ' ||| ', so the file is read as bars; if tabs separate its columns, add" in tabs
+    assert tabs.endswith("`input_format` tsv.")
+    assert plain.endswith("found 0.")
+    list(read_pairs(write("a ||| b,c\nja,yes\n", "pairs.csv"), on_error=problems.append))
+    assert str(problems[-1]).endswith("if commas or semicolons separate its columns, add `input_format` csv.")
+
+
 BAD_LINES = {
     "": "blank",
     "   \t": "blank",

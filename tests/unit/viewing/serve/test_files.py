@@ -44,7 +44,7 @@ def test_links_that_count_from_1_are_shifted_as_everywhere(client):
 
 
 def test_what_looks_wrong_is_told_to_the_page_and_not_to_the_server(client, caplog):
-    table = b"Nr\tde\ten\n1\tDer Zug.\tThe train.\n2\tja.\tyes.\n3\tgut.\tgood.\n"
+    table = b"1\tDer Zug.\tThe train.\n2\tja.\tyes.\n3\tgut.\tgood.\n"
     answer = read(client, table).json()
     assert answer["remarks"] == [
         "f0: the first column looks like ids (1, 2, 3, ...), but is read as the source sentences."
