@@ -280,9 +280,10 @@ def _documents_format(output: str, wanted: OutputFormat | None) -> DocumentsForm
     if wanted is not None:
         refused = "" if wanted is OutputFormat.JSONL else str(wanted)
     if refused:
+        hint = " weft convert turns this JSONL into TMX." if named == "tmx" else ""
         raise SettingError(
             f"`documents` cannot write {refused}. It writes a table of sentences if the output file ends in .tsv or "
-            ".csv, and JSONL otherwise."
+            f".csv, and JSONL otherwise.{hint}"
         )
     return DocumentsFormat.JSONL if wanted or named not in _TABLES else DocumentsFormat(named)
 

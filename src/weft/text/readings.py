@@ -22,17 +22,9 @@ _ROWS = {
 }  # fmt: skip
 _SYLLABLES = {kana: first + vowel for first, row in _ROWS.items() for kana, vowel in zip(row, "aiueo", strict=True)}
 _SYLLABLES |= {
-    "シ": "shi",
-    "チ": "chi",
-    "ツ": "tsu",
-    "フ": "fu",
-    "ジ": "ji",
-    "ヂ": "ji",
-    "ヅ": "zu",
-    "ヤ": "ya",
-    "ユ": "yu",
-}
-_SYLLABLES |= {"ヨ": "yo", "ワ": "wa", "ヰ": "i", "ヱ": "e", "ヲ": "o", "ン": "n", "ヴ": "bu"}
+    "シ": "shi", "チ": "chi", "ツ": "tsu", "フ": "fu", "ジ": "ji", "ヂ": "ji", "ヅ": "zu", "ヤ": "ya", "ユ": "yu",
+    "ヨ": "yo", "ワ": "wa", "ヰ": "i", "ヱ": "e", "ヲ": "o", "ン": "n", "ヴ": "bu",
+}  # fmt: skip
 # These take the place of the vowel before them. Long vowels and double consonants are made short anyway.
 _SMALL = dict(zip("ァィゥェォャュョヮ", ["a", "i", "u", "e", "o", "ya", "yu", "yo", "wa"], strict=True))
 _LENGTHS = "ッー"
