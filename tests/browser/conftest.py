@@ -32,7 +32,7 @@ def visit(chromium, tmp_path) -> Iterator[object]:
 
     def open_page(address: str, *, width: int = 1280, height: int = 900, **options: object):
         context = chromium.new_context(viewport={"width": width, "height": height}, **options)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(30_000)
         contexts.append(context)
         page = context.new_page()
         page.asked = []

@@ -195,8 +195,7 @@ def _warn_of_unknown_words(job: AlignJob, done: Totals) -> None:
         from weft.models.languages import unknown_words_remark
         from weft.models.resolve import resolve_model
 
-        languages = resolve_model(job.model).settings.languages
-        logger.warning("%s", unknown_words_remark(done.unknown_lines, languages, done.first_unknown))
+        logger.warning("%s", unknown_words_remark(done.unknown_lines, resolve_model(job.model).settings.languages))
 
 
 def _terms(terms: str | Path | Iterable[tuple[str, str]], job: AlignJob) -> Iterable[Term]:

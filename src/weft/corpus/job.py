@@ -73,8 +73,7 @@ class Listeners:
 class Totals:
     """Lines that were written, sentences too long for the encoder at once, lines of unknown words, and with links.
 
-    `headings` are lines that hold the names of columns. `first_unknown` is the first line of unknown words, as far as
-    it is known: shards do not say.
+    `headings` are lines that hold the names of columns.
     """
 
     lines: int = 0
@@ -82,7 +81,6 @@ class Totals:
     unknown_lines: int = 0
     linked_lines: int = 0
     headings: int = 0
-    first_unknown: int | None = None
 
     def add(self, chunk: AlignedChunk) -> None:
         """Count one more chunk."""
@@ -91,7 +89,6 @@ class Totals:
         self.unknown_lines += chunk.unknown_lines
         self.linked_lines += chunk.linked_lines
         self.headings += chunk.headings
-        self.first_unknown = min(filter(None, (self.first_unknown, chunk.first_unknown)), default=None)
 
 
 @dataclass(frozen=True)
@@ -233,11 +230,10 @@ class LoadedJob:
         text = self._write(chunk.records, alignments, chunk.first)
         # File names may hold bytes that are no text; they must not end a run.
         output = text.encode("utf-8", "backslashreplace")
-        unknown = [line for line, alignment in enumerate(alignments, chunk.first) if alignment.unknown]
+        unknown = sum(alignment.unknown > 0 for alignment in alignments)
         linked = sum(bool(alignment.links) for alignment in alignments)
         long = self._new_long_sentences()
-        counts = (long, len(unknown), linked, tuple(missing), chunk.headings)
-        return AlignedChunk(chunk.first, chunk.lines, output, *counts, first_unknown=next(iter(unknown), None))
+        return AlignedChunk(chunk.first, chunk.lines, output, long, unknown, linked, tuple(missing), chunk.headings)
 
     def _new_long_sentences(self) -> int:
         """Those that were not reported yet; with chunks side by side they may be another chunk's, the sum is right."""

@@ -81,8 +81,7 @@ class Chunk:
 class AlignedChunk:
     """What became of a chunk: the output's bytes, and how many sentences were too long for the encoder at once.
 
-    `unknown_lines` says in how many lines the model cannot read more than a third of a side's words, and
-    `first_unknown` which line is the first of them.
+    `unknown_lines` says in how many lines the model cannot read more than a third of a side's words.
     `linked_lines` says how many lines have a link, `headings` how many name the columns of a table.
     `missing_terms` are those that a line's source has and its target has not, each with the line's number.
     """
@@ -95,7 +94,6 @@ class AlignedChunk:
     linked_lines: int = 0
     missing_terms: tuple[tuple[int, str], ...] = ()
     headings: int = 0
-    first_unknown: int | None = None
 
 
 def read_records(

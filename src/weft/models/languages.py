@@ -56,18 +56,12 @@ def listed_code(language: str | None) -> str:
     return _SAME.get(primary, primary)
 
 
-def unknown_words_remark(lines: int, languages: Sequence[str], first: int | None = None) -> str:
-    """How many lines hold mostly words that a model cannot read, and which languages it knows.
-
-    Args:
-        lines: how many.
-        languages: the codes of those that it was trained on.
-        first: the number of the first line, if it is known.
-    """
+def unknown_words_remark(lines: int, languages: Sequence[str]) -> str:
+    """How many lines hold mostly words that a model cannot read, and which languages it knows."""
     where = "1 line" if lines == 1 else f"{lines:,} lines"
     remark = (
         f"in {where}, the model cannot read more than a third of the words of one side, so the link probabilities "
-        f"there are lowered{f'; the first is line {first:,}' if first else ''}."
+        "there are lowered."
     )
     known = f" {_known(languages)}" if languages else ""
     return f"{remark}{known} To teach it another language, use weft train --extend-vocabulary."

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import cast
 
-import numpy as np
-
 from weft.errors import SettingError
 from weft.text.pairs import Split, split_words
 from weft.types import SentencePair, Words
@@ -29,7 +27,7 @@ def to_pair(pair: object, row: int, split: tuple[Split, Split] = (split_words, s
         for name, words in zip(SentencePair._fields, pair, strict=True):
             _words_in(words, f"row {row} of `pairs`, {name}", split_words)
         return pair
-    pair = pair.tolist() if isinstance(pair, np.ndarray) else pair
+    pair = getattr(pair, "tolist", lambda: pair)()  # a row of an array
     if isinstance(pair, str | bytes | dict) or not isinstance(pair, Sequence) or len(pair) != 2:
         raise SettingError(
             f"row {row} of `pairs`: expected a sentence and its translation, found {_shown(pair)}.{_advice(pair)}"

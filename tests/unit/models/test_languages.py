@@ -32,7 +32,6 @@ def test_the_remark_counts_lines():
     way_out = "To teach it another language, use weft train --extend-vocabulary."
     assert unknown_words_remark(2, ["de", "en"]).endswith(f"It knows de, en. {way_out}")
     assert unknown_words_remark(2, []).endswith(f"lowered. {way_out}")
-    assert unknown_words_remark(2, [], 1007).endswith(f"lowered; the first is line 1,007. {way_out}")
 
 
 @pytest.mark.parametrize("code", ["jpn", "deu_Latn", "swh-Latn", "SPA", "dut", "nor"])
