@@ -40,7 +40,7 @@ from weft.cli.options import (
     ThresholdOption,
     WorkersOption,
 )
-from weft.cli.output import EMPTY, ending, on_screen, only_one_stdin, say, write_stdout
+from weft.cli.output import EMPTY, ending, on_screen, only_one_stdin, refuse_other_kinds, say, write_stdout
 from weft.cli.progress import counting
 from weft.corpus.align import align_files
 from weft.corpus.documents import BOTH_LAYOUTS, DocumentsFormat, read_text, write_aligned_documents
@@ -56,6 +56,11 @@ _BY_ENDING = {"json": OutputFormat.JSONL, "jsonl": OutputFormat.JSONL, "naacl": 
 _TABLES = ("tsv", "csv")
 # Names of files that aligned documents cannot be, besides those of documents; JSONL would only confuse their programs.
 _NOT_WRITTEN = {"doc", "odt", "pdf", "rtf", "ods", "xls", "xlsx", "po", "srt", "vtt", "naacl", "talp"}
+
+_WRITES = (
+    "the links of each pair are written as a line of text, as in pairs.links, or with the words as JSONL, as in "
+    "pairs.jsonl."
+)
 
 
 def align(
@@ -195,6 +200,7 @@ def align(
     for name, value in {"sentence_per_line": sentence_per_line, "wrapped": wrapped}.items():
         if value:
             raise SettingError(f"`{name}` only works with `documents`.")
+    refuse_other_kinds(output, _WRITES)
     bad_lines = BadLines("This pair gets no links.", strict=strict)
     missing = MissingTerms()
     typed = input == "-" and sys.stdin is not None and sys.stdin.isatty()
