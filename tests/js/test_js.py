@@ -148,6 +148,8 @@ FILES = {
     "gap.csv": "1;ja;yes\n2;;\n3;nein;no\n",
     "names.tsv": "de\ten\nDer Zug\tThe train\n\tempty\n",
     "names.csv": "Deutsch,Englisch,Nr\nDer Zug,The train,1\n",
+    "own.csv": "source,target,count\nja,yes,2\n",
+    "own.tsv": "\nsource\ttarget\nja\tyes\nsource\ttarget\n",
     "bars.tsv": "das Haus\tthe house ||| a house\nja\tyes\nder ||| the\n",
     "named.tsv": "das Haus ||| the house\nja ||| yes\n",
     "plain.tsv": "Der Zug hat Versp\u00e4tung.\tThe train is late today.\nGut, danke.\tFine.\n",
