@@ -85,6 +85,7 @@ TEXTS = [
     ("Ünïcödé — “quoted” «guillemets» 👩‍👩‍👧 🇩🇪🇫🇷 👍🏽!!!", "de"),
     ("नमस्ते दुनिया। שלום צה\"ל עולם مرحبا بالعالم", None),
     ("한국어 문장입니다, 그렇죠?", None),
+    ("Aktien\u200bgesellschaft, \u200bпри\u200b\u200bвет\u200b. ꦲꦏ\u200bꦱꦫ\u200babc ꦲ\u200b\u200bꦱ", None),
     ("it's", "en"),
     ("rock'n'roll l'eau", "sv"),
 ]  # fmt: skip
