@@ -149,7 +149,7 @@ def score(
         for report, found in zip(reports, links, strict=True):
             report.add(sentence, truth, found, number=number)
 
-    _doubt_bases(systems, system_base)
+    doubt_bases(systems, system_base)
     _doubt_order(gold, systems)
     scores = score_files(
         gold,
@@ -238,7 +238,7 @@ def _has_possible_links(path: str) -> bool:
     return any(re.search(rb"(?:^| )\d+p\d+(?:$| )", line.strip()) for line in lines)
 
 
-def _doubt_bases(systems: Sequence[str], base: int) -> None:
+def doubt_bases(systems: Sequence[str], base: int) -> None:
     """Systems that seem to count words from another number than was said are read as told, but not in silence.
 
     Raises:

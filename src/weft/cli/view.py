@@ -28,7 +28,7 @@ from weft.cli.options import (
     ThresholdOption,
 )
 from weft.cli.output import only_one_stdin, open_output, say
-from weft.cli.score import GoldBase
+from weft.cli.score import GoldBase, doubt_bases
 from weft.errors import SettingError, WeftError
 from weft.text.lines import rereadable
 from weft.text.pairs import PairReader
@@ -160,6 +160,8 @@ def view(
     models = _models(model, layer, links, similarity)
     lines = range(pair - 1, pair) if pair else range(limit)
     base = None if gold_base is GoldBase.AUTO else int(gold_base)
+    if len(links) > 1:
+        doubt_bases(links, system_base)
     comparison = _read(input, target, links, gold, models, lines, reader, base, system_base)
     if not comparison.pairs:
         raise WeftError(f"there is no pair {pair} in {input}." if pair else f"{input} contains no pairs.")
