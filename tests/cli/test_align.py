@@ -644,6 +644,14 @@ def test_the_name_of_the_output_says_how_documents_are_written(weft, tmp_path):
         assert "source\ttarget" not in done.stdout
 
 
+def test_two_documents_are_told_from_two_files_of_lines(weft, tmp_path):
+    for name in ("a.docx", "b.DOCX"):
+        (tmp_path / name).write_bytes(b"PK\x03\x04")
+    done = weft("align", "a.docx", "b.DOCX", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "To pair their sentences, add --documents." in done.stderr
+
+
 def test_only_probable_links_are_kept(weft, tmp_path):
     (tmp_path / "pairs").write_text("das ist gut ||| that is good\nja ||| see page seven\n")
     scored = weft("align", "pairs", "--scores", cwd=tmp_path).stdout.splitlines()

@@ -168,6 +168,7 @@ def align(
     only_one_stdin(input, target)
     if not documents:
         doubt_subtitles(input, target, advice="Add --documents, which leaves them out and pairs the sentences")
+        _refuse_two_documents(input, target)
         refuse_two_tables(input, target, then="| weft align")
     settings: dict[str, Any] = {
         "layer": layer,
@@ -246,6 +247,11 @@ def align(
         sentence += " If the translation is in a second file, name it after the first."
     # The line with the names of columns is not bad, but where all others are, nothing was aligned.
     bad_lines.summarise(sentence, lines=done.lines - done.headings)
+
+
+def _refuse_two_documents(input: str, target: str | None) -> None:
+    if target is not None and "docx" in (ending(input), ending(target)):
+        raise SettingError("DOCX files do not have a sentence on each line. To pair their sentences, add --documents.")
 
 
 def _too_long(sentences: int) -> str:

@@ -205,7 +205,7 @@ def _format(output: str, format: ViewFormat | None, text: bool, similarity: bool
 
 def _format_by_name(output: str) -> ViewFormat:
     """What the output's name ends in; a name without an ending is text."""
-    name, ending = os.path.splitext(output)
+    name, ending = os.path.splitext(output.lower())
     if ending in (".gz", ".xz", ".zst"):
         ending = os.path.splitext(name)[1]
     if ending not in _ENDINGS:
