@@ -11,6 +11,7 @@ const SYLLABIC =
 const HANGUL = "\\u1100-\\u11ff\\u3131-\\u318e\\ua960-\\ua97c\\uac00-\\ud7a3\\ud7b0-\\ud7fb\\uffa1-\\uffdc";
 const UNSPACED = `${HAN}${KANA}\\u30fc\\uff70\\uff9e\\uff9f${THAI}${HANGUL}${SYLLABIC}`;
 
+const UNCUT = "\\u1950-\\u19df\\u1a20-\\u1aaf\\u1b00-\\u1b7f\\ua980-\\ua9df\\uaa00-\\uaa5f\\uaa80-\\uaadf";
 const LETTER = `(?![${UNSPACED}])[\\p{L}\\p{N}]`;
 const ANY_LETTER = "[\\p{L}\\p{N}]";
 const ATTACHED = "(?:(?!\\u200b)[\\p{M}\\p{Cf}]|[\\u{1f3fb}-\\u{1f3ff}])";
@@ -88,8 +89,10 @@ function ruleOf(elided, clitic) {
 function ruleText(elided, clitic) {
   const joint = `(?!${clitic})(?:${HYPHEN}|${APOSTROPHE}|[_·\\u05f3\\u05f4]|(?<=[א-ת])"(?=[א-ת]))(?=${LETTER})`;
   const digitJoint = "(?<=\\p{Nd})[.,:\\/\\u066b\\u066c\\uff0c\\uff0e\\uff0f\\uff1a](?=\\p{Nd})";
+  // Where words are written with blanks, a zero-width space only says where a line may end.
+  const breakInside = `(?<![${UNCUT}])\\u200b+(?=${LETTER})(?![${UNCUT}])`;
   const initials = `(?:\\p{L}\\.){2,8}(?!${ANY_LETTER})`;
-  const spaced = `(?<spaced>${RUN}(?:(?:${joint}|${digitJoint})${RUN})*)`;
+  const spaced = `(?<spaced>${RUN}(?:(?:${joint}|${digitJoint}|${breakInside})${RUN})*)`;
   const unspaced = `(?<unspaced>[${UNSPACED}]+(?:${ATTACHED}[${UNSPACED}]*)*)`;
   const flag = "[\\u{1f1e6}-\\u{1f1ff}]{2}";
   const symbols = "(?<symbol>\\S)\\k<symbol>*";

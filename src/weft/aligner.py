@@ -169,7 +169,7 @@ class Aligner:
         """
         kind = chosen("scores", Scores, scores)
         split = word_splitters(raw, source_language, target_language)
-        words = (to_pair(pair, row, split) for row, pair in enumerate(pairs))
+        words = (to_pair(pair, row, split, pairs) for row, pair in enumerate(pairs))
         chunks = cut_into_chunks(words, chunk_words or self.encoder.pace.chunk_words, lambda pair: pair)
         aligned = self.align_chunks(chunks, self.encoder.tokenize, scores=kind)
         return chain.from_iterable(map(Alignment.with_pair, alignments, chunk) for chunk, alignments in aligned)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
-from os.path import isfile, splitext
+from os.path import isdir, isfile, splitext
 from pathlib import Path
 from shlex import quote
 
@@ -45,6 +45,10 @@ class DevSet:
         stem, ending = splitext(prefix)
         if ending in (".src", ".tgt", ".talp") and isfile(prefix) and not isfile(f"{prefix}.src"):
             raise SettingError(f"{prefix} is only one file of a dev set; name the prefix: `dev` {quote(stem)}")
+        if isdir(prefix) and not isfile(f"{prefix}.src"):
+            found = min((path.stem for path in Path(prefix).glob("*.src")), default="PREFIX")
+            advice = f"name the prefix of the files in it: `dev` {quote(str(Path(prefix, found)))}"
+            raise SettingError(f"{prefix} is a folder; {advice}")
         source, target, links = (Path(f"{prefix}.{ending}") for ending in ("src", "tgt", "talp"))
         rows = GoldFile(links, read_sentences(source, target), pairs_name=str(source))
         kept = [(row.pair, row.gold) for row in rows if row.pair and all("".join(side).strip() for side in row.pair)]

@@ -636,10 +636,19 @@ def test_the_name_of_the_output_says_how_documents_are_written(weft, tmp_path):
         done = weft(*command, name, *options, cwd=tmp_path)
         written = done.stdout if name == "-" else (tmp_path / name).read_text()
         assert [json.loads(line)["target_text"][:4] for line in written.splitlines()] == ["Dogs", "Yes.", ""]
-    # Its columns are chosen by their names, and the rest of weft reads it.
-    columns = ["--source-field", "source", "--target-field", "target"]
-    done = weft("lexicon", "a.tsv", "--raw", *columns, cwd=tmp_path)
-    assert "Hunde\tDogs\t1\t" in done.stdout
+    # The rest of weft reads it, with its columns chosen by their names or without.
+    for columns in (["--source-field", "source", "--target-field", "target"], []):
+        done = weft("lexicon", "a.tsv", "--raw", *columns, cwd=tmp_path)
+        assert "Hunde\tDogs\t1\t" in done.stdout
+        assert "source\ttarget" not in done.stdout
+
+
+def test_two_documents_are_told_from_two_files_of_lines(weft, tmp_path):
+    for name in ("a.docx", "b.DOCX"):
+        (tmp_path / name).write_bytes(b"PK\x03\x04")
+    done = weft("align", "a.docx", "b.DOCX", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "To pair their sentences, add --documents." in done.stderr
 
 
 def test_only_probable_links_are_kept(weft, tmp_path):

@@ -75,6 +75,33 @@ def test_mistakes_are_sentences(weft, folder):
     assert not (folder / "page.docx").exists()
 
 
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        (("align", "rows.jsonl"), "y.tmx"),
+        (("lexicon", "rows.jsonl"), "y.xlsx"),
+        (("phrases", "rows.jsonl"), "y.XLSX.gz"),
+        (("filter", "rows.jsonl", "--keep", "1"), "y.ods"),
+        (("symmetrize", "links", "links"), "y.pdf"),
+        (("score", "links", "links"), "y.png"),
+    ],
+)
+def test_a_name_of_another_kind_of_file_is_refused(weft, folder, command, output):
+    (folder / "links").write_text("0-0\n")
+    done = weft(*command, "-o", output, cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"cannot write .{output.lower().split('.')[1]} files; " in done.stderr
+    assert not (folder / output).exists()
+
+
+def test_convert_writes_no_documents_but_tmx(weft, tmp_path):
+    (tmp_path / "pairs.tsv").write_text("gut\tgood\n")
+    languages = ("--source-language", "de", "--target-language", "en")
+    for output, code in (("y.docx", 2), ("y.xlf", 2), ("y.tmx", 0), ("y.tmx.gz", 0)):
+        done = weft("convert", "pairs.tsv", output, *languages, cwd=tmp_path)
+        assert (done.returncode, (tmp_path / output).exists()) == (code, not code)
+
+
 def test_a_language_that_the_model_lacks_is_named_in_every_command(weft, folder):
     for command in (("lexicon",), ("view",), ("filter", "--keep", "1")):
         done = weft(*command, "src", "tgt", "--raw", "--source-language", "tlh", cwd=folder)

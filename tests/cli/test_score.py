@@ -287,6 +287,19 @@ def test_systems_that_count_from_different_numbers(weft, tmp_path):
     assert [system["aer"] for system in json.loads(done.stdout)["systems"]] == [0, 0]
 
 
+def test_a_system_with_an_index_0_is_not_said_to_count_from_1(weft, tmp_path):
+    for name, content in {"source": "a b\na b c\n", "target": "c d\nc\n", "gold": "0-0 1-1\n0-0\n"}.items():
+        (tmp_path / name).write_text(content)
+    sentences = ("--source", "source", "--target", "target")
+    swapped = "With source and target swapped, the links of this line would fit. Are they swapped?"
+    for links, advice in (("0-0 1-1\n0-1\n", swapped), ("0-0\n1-3\n", None), ("1-1\n3-1\n", "set --system-base to 1.")):
+        (tmp_path / "system").write_text(links)
+        done = weft("score", "gold", "system", *sentences, cwd=tmp_path)
+        assert (done.returncode, "is out of range" in done.stderr) == (1, True)
+        assert ("--system-base" in done.stderr) == (advice is not None and "base" in advice)
+        assert advice is None or advice in done.stderr
+
+
 @pytest.mark.parametrize("order", [("source", "gold"), ("gold", "source")])
 def test_sentences_where_links_belong(weft, files, order):
     done = weft("score", *order, cwd=files)

@@ -132,6 +132,8 @@ def test_a_dev_set_that_is_trained_on_is_no_secret(weft, toy, tmp_path):
         (["train.txt", "-o", "OUT", "--dev", "train.txt"], 1, "train.txt.src: No such file or directory."),
         (["train.txt", "-o", "OUT", "--config", "missing.toml"], 1, "missing.toml: No such file or directory."),
         (["train.txt", "-o", "OUT", "--exclude", "train"], 1, "train.txt:1: this sentence is in the test set train."),
+        (["train.txt", "-o", "OUT", "--exclude", "train"], 1, 'pairs: overlap = "drop" in the file for --config.'),
+        (["train.txt", "-o", "OUT", "--dev", "."], 2, ". is a folder; name the prefix of the files in it: --dev "),
     ],
 )
 def test_mistakes_get_one_sentence(weft, toy, tmp_path, options, code, message):

@@ -175,3 +175,17 @@ def test_text_that_is_not_split_is_noticed_unless_links_say_what_its_words_are(w
     )
     assert weft("view", "pairs", "--raw", cwd=tmp_path).stderr == ""
     assert weft("view", "pairs", "links", cwd=tmp_path).stderr == ""
+
+
+def test_an_ending_may_be_in_capitals(weft, folder):
+    assert weft("view", "pairs.txt", "first.links", "--pair", 1, "-o", "pair.SVG", cwd=folder).returncode == 0
+    assert (folder / "pair.SVG").read_text().startswith("<svg")
+
+
+def test_of_several_files_of_links_one_may_count_from_1(weft, tmp_path):
+    for name, content in {"pairs": "a b ||| c d\n", "one": "1-1 2-2\n", "zero": "0-0 1-1\n"}.items():
+        (tmp_path / name).write_text(content)
+    done = weft("view", "pairs", "one", "zero", cwd=tmp_path)
+    assert "convert it first: weft convert one from-0-one --from-base 1" in done.stderr
+    assert "--system-base" not in done.stderr
+    assert "--system-base to 1" in weft("view", "pairs", "one", cwd=tmp_path).stderr

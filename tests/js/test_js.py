@@ -85,6 +85,7 @@ TEXTS = [
     ("Ünïcödé — “quoted” «guillemets» 👩‍👩‍👧 🇩🇪🇫🇷 👍🏽!!!", "de"),
     ("नमस्ते दुनिया। שלום צה\"ל עולם مرحبا بالعالم", None),
     ("한국어 문장입니다, 그렇죠?", None),
+    ("Aktien\u200bgesellschaft, \u200bпри\u200b\u200bвет\u200b. ꦲꦏ\u200bꦱꦫ\u200babc ꦲ\u200b\u200bꦱ", None),
     ("it's", "en"),
     ("rock'n'roll l'eau", "sv"),
 ]  # fmt: skip
@@ -148,6 +149,8 @@ FILES = {
     "gap.csv": "1;ja;yes\n2;;\n3;nein;no\n",
     "names.tsv": "de\ten\nDer Zug\tThe train\n\tempty\n",
     "names.csv": "Deutsch,Englisch,Nr\nDer Zug,The train,1\n",
+    "own.csv": "source,target,count\nja,yes,2\n",
+    "own.tsv": "\nsource\ttarget\nja\tyes\nsource\ttarget\n",
     "bars.tsv": "das Haus\tthe house ||| a house\nja\tyes\nder ||| the\n",
     "named.tsv": "das Haus ||| the house\nja ||| yes\n",
     "plain.tsv": "Der Zug hat Versp\u00e4tung.\tThe train is late today.\nGut, danke.\tFine.\n",

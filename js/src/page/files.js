@@ -1,6 +1,6 @@
 // Files that the app opens and saves, read and written in the page: pairs as bars, TSV, CSV or JSONL, links as Pharaoh,
 // talp, NAACL or JSONL. What is compressed, or XML, is for `weft serve`.
-import { doubtsOf, isUnsplit, tableRows } from "./tables.js";
+import { areOwnNames, doubtsOf, isUnsplit, tableRows } from "./tables.js";
 
 const BARS = /(?<=^|[ \t])\|\|\|(?=$|[ \t])/;
 const READS =
@@ -37,7 +37,12 @@ function cellsOf(name, lines, isWide) {
 }
 
 function fromTable(name, rows) {
-  const pairs = rows.map((cells) => (cells ? pairOf(cells.slice(0, 2)) : { ...pairOf([]), problem: "the line names the separator" }));
+  const names = rows.find((cells) => cells?.some((cell) => cell.trim()));
+  const pairs = rows.map((cells) => {
+    if (!cells) return { ...pairOf([]), problem: "the line names the separator" };
+    if (cells === names && areOwnNames(cells)) return { ...pairOf([]), problem: "the line names the columns" };
+    return pairOf(cells.slice(0, 2));
+  });
   const remarks = doubtsOf(name, rows.filter((cells, number) => !pairs[number].problem));
   return { ...onlyPairs(name, pairs), remarks };
 }

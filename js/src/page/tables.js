@@ -4,6 +4,7 @@ import { mayNameColumns, nameColumns } from "./headings.js";
 
 const SEPARATOR = /^"?sep=([,;|\t])"?\s*$/i;
 const QUOTED = /(?<=[,;]|^)"(?:[^"]|"")*"(?=[,;]|$)/gm;
+const OWN_COLUMNS = new Set(["count", "target_given_source", "source_given_target", "line", "source_example", "target_example"]);
 const ID = /^[\p{L}\p{N}_.:/#-]*(?:\p{Nd}|[\p{L}\p{N}_][._:/#][\p{L}\p{N}_])[\p{L}\p{N}_.:/#-]*$/u;
 const [FEWEST_IDS, FEWEST_IDS_OF_MANY_COLUMNS, ENOUGH_IDS, ENOUGH_LINES, A_FEW_WORDS] = [3, 2, 20, 20, 3];
 const [FEWEST_COLUMNS, FEWEST_ROWS, MOST_OF_NAMES] = [3, 3, 80];
@@ -41,6 +42,11 @@ function rowsOf(text, separator) {
   }
   if (quoted) throw new Error("a quoted cell never ends.");
   return rows;
+}
+
+// Whether a row names columns exactly as weft does in tables that it writes.
+export function areOwnNames([source, target, ...others]) {
+  return source === "source" && target === "target" && others.every((name) => OWN_COLUMNS.has(name));
 }
 
 // What to say of a table whose first columns hold no sentences; `rows` are those that hold a pair.

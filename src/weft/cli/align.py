@@ -40,7 +40,7 @@ from weft.cli.options import (
     ThresholdOption,
     WorkersOption,
 )
-from weft.cli.output import EMPTY, ending, on_screen, only_one_stdin, say, write_stdout
+from weft.cli.output import EMPTY, ending, on_screen, only_one_stdin, refuse_other_kinds, say, write_stdout
 from weft.cli.progress import counting
 from weft.corpus.align import align_files
 from weft.corpus.documents import BOTH_LAYOUTS, DocumentsFormat, read_text, write_aligned_documents
@@ -56,6 +56,11 @@ _BY_ENDING = {"json": OutputFormat.JSONL, "jsonl": OutputFormat.JSONL, "naacl": 
 _TABLES = ("tsv", "csv")
 # Names of files that aligned documents cannot be, besides those of documents; JSONL would only confuse their programs.
 _NOT_WRITTEN = {"doc", "odt", "pdf", "rtf", "ods", "xls", "xlsx", "po", "srt", "vtt", "naacl", "talp"}
+
+_WRITES = (
+    "the links of each pair are written as a line of text, as in pairs.links, or with the words as JSONL, as in "
+    "pairs.jsonl."
+)
 
 
 def align(
@@ -163,6 +168,7 @@ def align(
     only_one_stdin(input, target)
     if not documents:
         doubt_subtitles(input, target, advice="Add --documents, which leaves them out and pairs the sentences")
+        _refuse_two_documents(input, target)
         refuse_two_tables(input, target, then="| weft align")
     settings: dict[str, Any] = {
         "layer": layer,
@@ -195,6 +201,7 @@ def align(
     for name, value in {"sentence_per_line": sentence_per_line, "wrapped": wrapped}.items():
         if value:
             raise SettingError(f"`{name}` only works with `documents`.")
+    refuse_other_kinds(output, _WRITES)
     bad_lines = BadLines("This pair gets no links.", strict=strict)
     missing = MissingTerms()
     typed = input == "-" and sys.stdin is not None and sys.stdin.isatty()
@@ -240,6 +247,11 @@ def align(
         sentence += " If the translation is in a second file, name it after the first."
     # The line with the names of columns is not bad, but where all others are, nothing was aligned.
     bad_lines.summarise(sentence, lines=done.lines - done.headings)
+
+
+def _refuse_two_documents(input: str, target: str | None) -> None:
+    if target is not None and "docx" in (ending(input), ending(target)):
+        raise SettingError("DOCX files do not have a sentence on each line. To pair their sentences, add --documents.")
 
 
 def _too_long(sentences: int) -> str:

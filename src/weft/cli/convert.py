@@ -13,7 +13,7 @@ from weft.applications.remapping import Remap, remapped, sentencepieces, split_a
 from weft.applications.spans import split_at_blanks
 from weft.cli.badlines import BadLines
 from weft.cli.options import LINKS, TEXT, ColumnsOption, SourceFieldOption, TargetFieldOption
-from weft.cli.output import ending, noting_none, say, speak_of, write_lines
+from weft.cli.output import ending, noting_none, refuse_other_kinds, say, speak_of, write_lines
 from weft.errors import FormatError, SettingError, WeftError, number_of
 from weft.text.cells import RowWriter, row_writer
 from weft.text.fields import PairFields
@@ -155,6 +155,8 @@ def convert(
     """
     speak_of({"input_format": "--from"})
     to_format = to_format or _BY_ENDING.get(ending(output), Format.PHARAOH)
+    if (to_format, ending(output)) != (Format.TMX, "tmx"):
+        refuse_other_kinds(output, "names of tables end in .tsv or .csv, of JSONL in .jsonl, of TMX in .tmx.")
     if remap is not None or source_spm or target_spm:
         write_lines(output, _remapped(input, to_format, remap, (source_spm, target_spm), row_writer(output)))
         return

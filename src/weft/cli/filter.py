@@ -21,7 +21,7 @@ from weft.cli.linked import (
     linked_input,
 )
 from weft.cli.options import OUTPUT, OutputOption, StrictOption
-from weft.cli.output import on_screen, open_output, say
+from weft.cli.output import on_screen, open_output, refuse_other_kinds, say
 from weft.cli.progress import counted
 from weft.errors import FormatError, SettingError, number_of
 from weft.text.cells import RowWriter, csv_row, protected, row_writer
@@ -148,6 +148,9 @@ def _check(
     if target_output is not None and target is None:
         raise SettingError("--target-output needs two input files, INPUT and TARGET.")
     named = [path for path in outputs if path is not None]
+    for path in named:
+        if kind_by_name(path) is None:
+            refuse_other_kinds(path, "the kept lines are written as they came, so name the output like the input.")
     if len(set(named)) < len(named):
         raise SettingError("two outputs have the same name; choose different names.")
 

@@ -23,7 +23,7 @@ from weft.cli.linked import (
     linked_input,
 )
 from weft.cli.options import OUTPUT, OutputOption, StrictOption
-from weft.cli.output import write_lines
+from weft.cli.output import refuse_other_kinds, write_lines
 from weft.cli.progress import counted
 from weft.errors import SettingError
 from weft.text.cells import RowWriter, csv_row, protected, row_writer
@@ -139,6 +139,7 @@ def lexicon(
     from weft.applications.lexicon import Lexicon
     from weft.applications.remapping import in_pieces, sentencepieces
 
+    refuse_other_kinds(output, "a lexicon is TSV; CSV if the name ends in .csv; JSONL with --format jsonl.")
     cut = (sentencepieces(source_spm) if source_spm else None, sentencepieces(target_spm) if target_spm else None)
     if marian is not None and (examples or unlinked or output != "-" or format is not LexiconFormat.TSV):
         others = "--output, --format, --unlinked and --examples"

@@ -19,6 +19,9 @@ EMPTY = "the input is empty."
 """What to say of a file without a line."""
 
 T = TypeVar("T")
+# What names of files promise that no table, no list of links and no JSON can keep.
+_OTHER_KINDS = {"doc", "docx", "odt", "pdf", "rtf", "ods", "xls", "xlsx", "htm", "html", "png", "svg"}
+_OTHER_KINDS |= {"tmx", "xlf", "xliff", "sdlxliff", "mqxliff", "mxliff"}
 _PARAMETER = re.compile(r"`(\w+)`")
 _ENDING = re.compile(r"\.([a-z]+)(\.(gz|xz|zst))?$", re.IGNORECASE)
 _options: dict[str, str] = {}
@@ -63,6 +66,17 @@ def ending(path: str) -> str:
     """What a file's name ends in, with or without compression: jsonl for links.jsonl.gz; nothing without an ending."""
     found = _ENDING.search(path)
     return found[1].lower() if found else ""
+
+
+def refuse_other_kinds(output: str, writes: str) -> None:
+    """Refuse to write to a file whose name is that of a document, a spreadsheet, a picture or a translation memory.
+
+    Args:
+        output: the name.
+        writes: what the command writes instead, and how the name can say so.
+    """
+    if ending(output) in _OTHER_KINDS:
+        raise SettingError(f"cannot write .{ending(output)} files; {writes}")
 
 
 def only_one_stdin(*paths: str | None) -> None:

@@ -12,7 +12,7 @@ from weft.cli.badlines import BadLines
 from weft.cli.groups import AligningOptions, TextOptions, expanded
 from weft.cli.linked import InputArgument, LinksBaseOption, LinksOption, TargetArgument, linked_input
 from weft.cli.options import OUTPUT, OutputOption, StrictOption
-from weft.cli.output import ending, write_lines
+from weft.cli.output import ending, refuse_other_kinds, write_lines
 from weft.cli.progress import counted
 from weft.errors import FormatError, SettingError
 from weft.text.cells import protected, row_writer
@@ -73,6 +73,7 @@ def phrases(
     """
     from weft.applications.phrases import PhraseTable
 
+    refuse_other_kinds(output, "a name that ends in .tsv or .csv gives a table, any other a Moses phrase table.")
     format = format or _format_of(output)
     if is_csv(output) and format is PhrasesFormat.MOSES:
         raise SettingError(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weft.cli.options import LINKS, OUTPUT, TEXT, OutputOption
-from weft.cli.output import only_one_stdin, say, write_lines
+from weft.cli.output import only_one_stdin, refuse_other_kinds, say, write_lines
 from weft.errors import SettingError
 from weft.text.cells import RowWriter, row_writer
 from weft.text.gold import counts_from_1
@@ -130,6 +130,7 @@ def score(
 
     if (source is None) != (target is None):
         raise SettingError("give both --source and --target, or neither.")
+    refuse_other_kinds(output, "--format chooses between text, tables and JSON.")
     called = names.split(",") if names is not None else systems
     if len(called) != len(systems):
         raise SettingError(f"--names needs {len(systems)} names, one per system; got {len(called)}.")
@@ -148,7 +149,7 @@ def score(
         for report, found in zip(reports, links, strict=True):
             report.add(sentence, truth, found, number=number)
 
-    _doubt_bases(systems, system_base)
+    doubt_bases(systems, system_base)
     _doubt_order(gold, systems)
     scores = score_files(
         gold,
@@ -237,7 +238,7 @@ def _has_possible_links(path: str) -> bool:
     return any(re.search(rb"(?:^| )\d+p\d+(?:$| )", line.strip()) for line in lines)
 
 
-def _doubt_bases(systems: Sequence[str], base: int) -> None:
+def doubt_bases(systems: Sequence[str], base: int) -> None:
     """Systems that seem to count words from another number than was said are read as told, but not in silence.
 
     Raises:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from weft.cli.options import LINKS, OUTPUT, OutputOption
-from weft.cli.output import noting_none, only_one_stdin, write_lines
+from weft.cli.output import noting_none, only_one_stdin, refuse_other_kinds, write_lines
 from weft.extraction.symmetrize import Symmetrization, symmetrize_alignments
 from weft.text.lines import display_name, read_together
 from weft.text.links import LinkFormat, format_links, read_links
@@ -47,6 +47,7 @@ def symmetrize(
     Example: weft symmetrize forward.links backward.links --method grow-diag-final-and > both.links
     """
     only_one_stdin(forward, backward)
+    refuse_other_kinds(output, "the links are written as text, as in both.links.")
     lines = LinkFormat.PHARAOH_SCORES if scores else LinkFormat.PHARAOH
     write_lines(output, format_links(noting_none(_combined(forward, backward, method, reversed_backward)), lines))
 

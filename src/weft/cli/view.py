@@ -28,7 +28,7 @@ from weft.cli.options import (
     ThresholdOption,
 )
 from weft.cli.output import only_one_stdin, open_output, say
-from weft.cli.score import GoldBase
+from weft.cli.score import GoldBase, doubt_bases
 from weft.errors import SettingError, WeftError
 from weft.text.lines import rereadable
 from weft.text.pairs import PairReader
@@ -160,6 +160,8 @@ def view(
     models = _models(model, layer, links, similarity)
     lines = range(pair - 1, pair) if pair else range(limit)
     base = None if gold_base is GoldBase.AUTO else int(gold_base)
+    if len(links) > 1:
+        doubt_bases(links, system_base)
     comparison = _read(input, target, links, gold, models, lines, reader, base, system_base)
     if not comparison.pairs:
         raise WeftError(f"there is no pair {pair} in {input}." if pair else f"{input} contains no pairs.")
@@ -203,7 +205,7 @@ def _format(output: str, format: ViewFormat | None, text: bool, similarity: bool
 
 def _format_by_name(output: str) -> ViewFormat:
     """What the output's name ends in; a name without an ending is text."""
-    name, ending = os.path.splitext(output)
+    name, ending = os.path.splitext(output.lower())
     if ending in (".gz", ".xz", ".zst"):
         ending = os.path.splitext(name)[1]
     if ending not in _ENDINGS:

@@ -12,7 +12,7 @@ from typing import Any
 
 from weft.errors import FormatError
 from weft.text.fields import JsonlParser, NoPairError, PairFields
-from weft.text.headings import name_columns
+from weft.text.headings import column_of, name_columns, text_columns
 from weft.text.json_objects import is_json_object, parse_json_object, shorten
 from weft.text.lines import FilePath, decode, display_name
 from weft.text.pairs import PLAIN, split_words
@@ -63,12 +63,12 @@ def read_terms(
 
     If the file's name ends in .csv, or no line has a tab, the columns are separated by commas or semicolons, and cells
     may be quoted. In TMX and XLIFF files every unit is a term. Rows without a term or without a translation are skipped
-    and logged, and so is a first row that names the columns.
+    and logged, and so is a first row that names the columns; it also tells which two of several columns are read.
 
     Args:
         path: the file.
         split: how source and target are split into words, as in the text; at blanks by default.
-        languages: the codes of source and target, which choose among the languages of a TMX file.
+        languages: the codes of source and target, which choose among the languages of a TMX file or named columns.
 
     Returns:
         The terms in the order of the file, each once.
@@ -83,7 +83,7 @@ def read_terms(
     ]
     rows = [row for row in rows if row[1].strip() and not row[1].startswith("#")]
     read = _TermParser(path, languages, csv=is_csv(path) or _has_cells_of_csv(path, [text for _, text, _ in rows]))
-    for place, (number, text, is_unit) in enumerate(rows):
+    for number, text, is_unit in rows:
         try:
             source, target = read(number, text, is_unit=is_unit)
         except NoPairError as error:
@@ -91,7 +91,7 @@ def read_terms(
             continue
         except ValueError as error:
             raise FormatError(display_name(path), number, str(error)) from error
-        if place == 0 and not is_unit and name_columns(read.row):
+        if read.names_columns:
             skipped.headings(number, source, target)
             continue
         term = Term(split[0](source), split[1](target))
@@ -113,23 +113,22 @@ def _has_cells_of_csv(path: FilePath, rows: Sequence[str]) -> bool:
 
 
 class _TermParser:
-    """Parses rows of one file: the first two columns of a table, or a unit of TMX or XLIFF."""
+    """Parses rows of one file: two columns of a table, the first two or those named for texts, or a unit of XML."""
 
     def __init__(self, path: FilePath, languages: Languages, *, csv: bool) -> None:
         self._csv = csv
         self._languages = languages
         self._record = JsonlParser(PairFields(languages=languages))
         self._table: TableParser | None = None
+        self._columns: tuple[int, int] | None = None
+        self.names_columns = False
+        """Whether the last row is the first of a table and names its columns."""
         self.one_cell: tuple[int, str] | None = None
         """The first row of a table with a single cell, and what is wrong with it if no row has two."""
 
-    @property
-    def row(self) -> Sequence[str]:
-        """The cells of the last row, if it is one of a table."""
-        return self._table.row if self._table else ()
-
     def __call__(self, number: int, text: str, *, is_unit: bool) -> tuple[str, str]:
         """A term and its translation; a ValueError says what is wrong, a NoPairError that the row has only one."""
+        self.names_columns = False
         if text.startswith("{") and is_json_object(text):
             self._check_languages(translations_of(parse_json_object(text)))
             try:
@@ -142,13 +141,31 @@ class _TermParser:
             # Tables with tabs are called .csv, too. A row with one cell does not say what separates cells.
             table = self._table or TableParser(PLAIN, csv=self._csv and "\t" not in text)
             try:
-                sides = table(text).sides
+                table(text)
             except OneCellError as error:
                 self.one_cell = self.one_cell or (number, str(error))
                 return text, ""
             self._table = table
+            return self._cells(table.row)
         source, target = (side if isinstance(side, str) else " ".join(side) for side in sides or ("", ""))
         return source, target
+
+    def _cells(self, row: Sequence[str]) -> tuple[str, str]:
+        """The two cells of a row; the first row decides which."""
+        if not row:  # a line that says what separates the cells
+            return "", ""
+        if self._columns is None:
+            self.names_columns = name_columns(row)
+            self._columns = self._named_columns(row) if self.names_columns else (0, 1)
+        source, target = (row[column] if column < len(row) else "" for column in self._columns)
+        return source, target
+
+    def _named_columns(self, row: Sequence[str]) -> tuple[int, int]:
+        """Those of the languages that were chosen, or else the first two that are named for a text."""
+        names = [cell.strip() for cell in row]
+        source, target = (code and column_of(code, names) for code in self._languages)
+        found = (source, target) if source and target and source != target else text_columns(names)
+        return (names.index(found[0]), names.index(found[1])) if found else (0, 1)
 
     def _check_languages(self, translations: dict[str, Any]) -> None:
         if len(translations) > 2 and None in self._languages:

@@ -174,6 +174,7 @@ def score_files(
     doubts = [MisplacedLinks() for _ in systems]
     blank = BlankGold(skip=skip_unannotated)
     rows = blank.passed(read_two_together((names[0], names[1]), iter(truths), found), numbers)
+    option = "system_base" if len(systems) == 1 else ""  # of several files, one may count from 0
     for number, (row, others) in rows:
         truth, links = _compared(row, others, ignore_possible=ignore_possible)
         for column, doubt, theirs in zip(counts, doubts, links, strict=True):
@@ -182,7 +183,7 @@ def score_files(
         if row.pair is not None:
             for place, (path, other) in enumerate(zip(systems, others, strict=True)):
                 try:
-                    check_range(path, other.line, other.links, row.pair, base=system_base, option="system_base")
+                    check_range(path, other.line, other.links, row.pair, base=system_base, option=option)
                 except FormatError as error:
                     rest = (_compared(*both, ignore_possible=ignore_possible) for _, both in rows)
                     raise _explained(error, doubts[place], ((truth, links[place]) for truth, links in rest)) from error

@@ -6,19 +6,23 @@ from collections.abc import Iterable, Sequence
 from typing import cast
 
 from weft.errors import SettingError
+from weft.text.fields import SIDES
 from weft.text.pairs import Split, split_words
 from weft.types import SentencePair, Words
 
 _LONGEST_SHOWN = 40
 
 
-def to_pair(pair: object, row: int, split: tuple[Split, Split] = (split_words, split_words)) -> SentencePair:
+def to_pair(
+    pair: object, row: int, split: tuple[Split, Split] = (split_words, split_words), pairs: object = None
+) -> SentencePair:
     """What a caller calls a pair as a SentencePair.
 
     Args:
         pair: two sentences, each a string or a list of words.
         row: which pair it is, from 0.
         split: what splits the strings of each side into words.
+        pairs: what the pair is from; if it is a table, messages name its columns.
 
     Raises:
         SettingError: this is no pair; the message names the row.
@@ -29,9 +33,8 @@ def to_pair(pair: object, row: int, split: tuple[Split, Split] = (split_words, s
         return pair
     pair = getattr(pair, "tolist", lambda: pair)()  # a row of an array
     if isinstance(pair, str | bytes | dict) or not isinstance(pair, Sequence) or len(pair) != 2:
-        raise SettingError(
-            f"row {row} of `pairs`: expected a sentence and its translation, found {_shown(pair)}.{_advice(pair)}"
-        )
+        found = f"{_shown(pair)}.{_advice(pair, pairs)}"
+        raise SettingError(f"row {row} of `pairs`: expected a sentence and its translation, found {found}")
     place = f"row {row} of `pairs`, "
     return SentencePair(_words_in(pair[0], f"{place}source", split[0]), _words_in(pair[1], f"{place}target", split[1]))
 
@@ -71,12 +74,16 @@ def to_texts(source: Iterable[Words], target: Iterable[Words]) -> list[list[Word
     ]
 
 
-def _advice(pair: object) -> str:
+def _advice(pair: object, pairs: object) -> str:
     """How to make a pair of what is none."""
     if isinstance(pair, dict):
-        return " Give (row['source'], row['target'])."
-    if isinstance(pair, str) or hasattr(pair, "to_frame"):  # tables give the names of their columns, or columns
-        return " Give (sentence, translation); of a table `df`, give zip(df['de'], df['en']) with its columns' names."
+        source, target = list(pair)[:2] if len(pair) > 1 else SIDES
+        return f" Give (row[{source!r}], row[{target!r}])."
+    names = [name for name in getattr(pairs, "columns", ()) if isinstance(name, str | int)][:2]
+    if len(names) == 2:  # iterating over a table gives the names of its columns, or columns
+        return f" Of a table `df`, give zip(df[{names[0]!r}], df[{names[1]!r}]), with the columns of the two sentences."
+    if isinstance(pair, str) or hasattr(pair, "to_frame"):
+        return " Give (sentence, translation); of a table, give zip() of its two columns."
     return ""
 
 

@@ -10,8 +10,9 @@ the first line.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain, repeat
+from os.path import isfile
 from typing import NamedTuple
 
 from weft.errors import FormatError, SettingError
@@ -195,7 +196,7 @@ def counts_from_1(path: FilePath) -> bool:
 def check_range(
     path: FilePath,
     line: int,
-    links: Iterable[Link],
+    links: Collection[Link],
     sentence: SentencePair,
     *,
     base: int = 0,
@@ -221,9 +222,22 @@ def check_range(
                 f"the link {link[0] + base}-{link[1] + base} is out of range: source and target have "
                 f"{lengths[0]} and {lengths[1]} words, counted from {base}."
             )
-            from_1 = base == 0 and 1 <= link[0] <= lengths[0] and 1 <= link[1] <= lengths[1]
-            hint = f" If the file counts from 1, set `{option}` to 1." if option and from_1 else ""
+            from_1 = option and base == 0 and 1 <= link[0] <= lengths[0] and 1 <= link[1] <= lengths[1]
+            hint = ""
+            if from_1 and not _has_index_0(path):
+                hint = f" If the file counts from 1, set `{option}` to 1."
+            elif all(link[0] < lengths[1] and link[1] < lengths[0] for link in links):
+                hint = " With source and target swapped, the links of this line would fit. Are they swapped?"
             raise FormatError(display_name(path), line, message + hint)
+
+
+def _has_index_0(path: FilePath) -> bool:
+    """Whether a link file that can be read again surely counts from 0."""
+    try:
+        _, rows = recognised_links(path) if isfile(path) else (None, iter(()))
+        return any(0 in link[:2] for row in rows for link in row.links)
+    except FormatError:
+        return False
 
 
 def read_sentences(source: FilePath, target: FilePath) -> Iterator[SentencePair]:

@@ -40,6 +40,18 @@ OTHERS = _words(
 )
 """Words for columns that hold neither the text nor its translation."""
 
+# What columns are called that hold the languages of these codes.
+_NAMES_OF = {
+    "de": _words("german deutsch allemand alemán tedesco duits niemiecki немецкий deu"),
+    "en": _words("english englisch anglais inglés inglese engels angielski английский 英文 英語 eng"),
+    "es": _words("spanish spanisch espagnol español spagnolo spa"),
+    "fr": _words("french französisch français francés francese frans fra"),
+    "it": _words("italian italienisch italien italiano ita"),
+    "nl": _words("dutch niederländisch néerlandais nederlands"),
+    "pl": _words("polish polnisch polonais polski"),
+    "pt": _words("portuguese portugiesisch portugais português"),
+    "ru": _words("russian russisch russe русский"),
+}
 _KNOWN = LANGUAGES | CODES | SIDES | OTHERS
 _OF_LANGUAGES = frozenset({"language", "lang", "locale", "code", "sprache"})
 _MOST_WORDS = 3
@@ -64,6 +76,14 @@ def text_columns(cells: Sequence[str]) -> tuple[str, str] | None:
     sides = [name for name in names if _WORD.findall(name.lower())[0] in ("source", "src", "target", "tgt", "trg")]
     first, second, *_ = [*(sides if len(sides) > 1 else names), "", ""]
     return (first, second) if second else None
+
+
+def column_of(language: str, names: Sequence[str]) -> str | None:
+    """The one of these names of columns that stands for the language with this code; None if none or several do."""
+    code = language.lower().replace("_", "-").split("-")[0]
+    wanted = {code} | _NAMES_OF.get(code, frozenset())
+    found = [name for name in names if _kind(name) == _TEXT and wanted & set(_WORD.findall(name.lower()))]
+    return found[0] if len(found) == 1 else None
 
 
 def may_name_columns(cells: Sequence[str]) -> bool:

@@ -9,7 +9,7 @@ from functools import cache
 from weft.errors import FormatError
 from weft.text.cells import csv_row
 from weft.text.json_objects import shorten
-from weft.text.pair_formats import PairFormat, PairParser
+from weft.text.pair_formats import TABLES, PairFormat, PairParser
 from weft.text.pairs import NOTHING, PLAIN, split_sides
 from weft.types import SentencePair
 
@@ -30,7 +30,10 @@ def format_pair(pair: SentencePair, format: PairFormat | str = PairFormat.BARS) 
 
 @cache
 def _plain_parser(format: PairFormat) -> PairParser:
-    return PairParser(format, PLAIN)
+    parser = PairParser(format, PLAIN)
+    if format in TABLES:  # only the first row could name columns
+        parser.parse("a\tb" if format is PairFormat.TSV else "a,b")
+    return parser
 
 
 def _reread(line: str, format: PairFormat) -> SentencePair:

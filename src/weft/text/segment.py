@@ -37,6 +37,8 @@ _KHMER = r"\u1780-\u17b3\u17d7\u17dc\u17e0-\u17e9"
 _LAO = r"\u0e81-\u0eb0\u0eb2\u0eb3\u0ebd-\u0ec6\u0ed0-\u0edf"
 _TIBETAN = r"\u0f00\u0f0b\u0f0c\u0f20-\u0f33\u0f40-\u0f6c\u0f88-\u0f8c"
 _HANGUL = r"\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb\uffa1-\uffdc"
+# Of Tai Le, New Tai Lue, Tai Tham, Balinese, Javanese, Cham, Tai Viet: no blanks, but the rule cannot cut them.
+_UNCUT = r"\u1950-\u19df\u1a20-\u1aaf\u1b00-\u1b7f\ua980-\ua9df\uaa00-\uaa5f\uaa80-\uaadf"
 # Sound marks belong to kana, but alone (a drawn-out "ー") they do not make a sentence Japanese.
 _CUT_BY_SYLLABLE = f"{_MYANMAR}{_KHMER}{_LAO}{_TIBETAN}"
 _CUT_BY_DICTIONARY = rf"{_HAN}{_KANA}\u30fc\uff70\uff9e\uff9f{_THAI}{_HANGUL}{_CUT_BY_SYLLABLE}"
@@ -233,15 +235,16 @@ def _rule(elided: str, clitic: str) -> re.Pattern[str]:
     run = rf"{_LETTER}++(?:{attached}{_LETTER}*+)*"
     joint = rf"(?!{clitic})(?:{_HYPHEN}|{_APOSTROPHE}|[_·\u05f3\u05f4]|(?<=[א-ת])\"(?=[א-ת]))(?={_LETTER})"
     digit_joint = r"(?<=\d)[.,:/\u066b\u066c\uff0c\uff0e\uff0f\uff1a](?=\d)"
+    break_inside = rf"(?<![{_UNCUT}])\u200b++(?={_LETTER})(?![{_UNCUT}])"
     initials = r"(?:[^\W\d_]\.){2,8}(?![^\W_])"
-    spaced = rf"(?P<spaced>{run}(?:(?:{joint}|{digit_joint}){run})*)"
+    spaced = rf"(?P<spaced>{run}(?:(?:{joint}|{digit_joint}|{break_inside}){run})*)"
     unspaced = rf"(?P<unspaced>[{_CUT_BY_DICTIONARY}]++(?:{attached}[{_CUT_BY_DICTIONARY}]*+)*)"
     flag = r"[\U0001f1e6-\U0001f1ff]{2}"
     symbols = r"(?P<symbol>\S)(?P=symbol)*"
     enclitic = rf"(?<=[^\W_]|{attached}){clitic}"
     elision = elided.replace("RUN", run)
     word = "|".join((_URL, _EMAIL, initials, enclitic, elision, spaced, unspaced, flag, symbols))
-    # A zero-width space ends a word (in Khmer, Lao, Burmese) and yet has to belong to one.
+    # A zero-width space ends a word (in Khmer, Lao, Burmese) and yet has to belong to one; others break lines there.
     trailing = rf"(?:\u200b|{attached})*"
     joined_emoji = rf"(?:(?<=\u200d)[\u2190-\u2bff\U0001f000-\U0001faff]{trailing})*"
     return re.compile(rf"(?:\u200b|{attached})*(?:{word}){trailing}{joined_emoji}")

@@ -15,6 +15,9 @@ _WIDEST = 40  # whole sentences, where the first line has no names
 # The first line of a CSV file may tell Excel what separates the cells.
 _SEPARATOR = re.compile(r'"?sep=([,;|\t])"?\s*', re.IGNORECASE)
 
+# Columns of tables of sentence pairs, lexicons and phrase tables as weft writes them, after the first two.
+_OWN_COLUMNS = {"count", "target_given_source", "source_given_target", "line", "source_example", "target_example"}
+
 HEADING = TextPair(None)
 """Stands for the line of a table that names its columns, and for no other."""
 
@@ -26,8 +29,9 @@ class OneCellError(ValueError):
 class TableParser:
     """Parses rows of TSV or CSV. If fields are named, the first row holds the names of the columns.
 
-    Where columns are named by their order, the first row is no pair if it holds the same names. Cells of CSV are
-    separated by commas, or by semicolons if the first row has more of them.
+    Where columns are named by their order, the first row is no pair if it holds the same names; without any names, if
+    it is one that weft writes itself. Cells of CSV are separated by commas, or by semicolons if the first row has more
+    of them.
     """
 
     def __init__(self, fields: PairFields, *, csv: bool) -> None:
@@ -55,7 +59,7 @@ class TableParser:
         if self._fields.source is not None and not self._columns:
             self._columns = self._headings(cells)
             return HEADING
-        if is_first and _are_names(cells, self._columns):
+        if is_first and (_are_names(cells, self._columns) if self._columns else _are_own_names(cells)):
             return HEADING
         if not self._columns:
             if len(cells) < 2:
@@ -115,6 +119,11 @@ def _are_names(cells: Sequence[str], columns: Sequence[str]) -> bool:
     }
     others = [same[name] for name in same if name not in SIDES]
     return len(cells) >= len(columns) and (all(others) if others else bool(same) and all(same.values()))
+
+
+def _are_own_names(cells: Sequence[str]) -> bool:
+    """Whether a row names columns exactly as weft does in tables that it writes."""
+    return tuple(cells[:2]) == SIDES and _OWN_COLUMNS.issuperset(cells[2:])
 
 
 def _not_one_column(name: str, names: Sequence[str], wanted: Sequence[str | None]) -> str:

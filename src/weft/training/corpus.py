@@ -131,7 +131,10 @@ class Guard:
         """Whether a sentence is one of a test set; counts it, or stops."""
         prefix = self._test.get(letters_of(words)) if self._test else None
         if prefix and not self._drop:
-            message = f"this sentence is in the test set {prefix}. Remove it, or set overlap to drop."
+            message = (
+                f"this sentence is in the test set {prefix}. Remove it, or leave out all such "
+                'pairs: overlap = "drop" in the file for --config.'
+            )
             raise FormatError(path, line, message)
         counts["in test sets"] += bool(prefix)
         return bool(prefix)

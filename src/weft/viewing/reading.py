@@ -63,12 +63,13 @@ def read_comparison(
     pairs = reader.pairs(path, target, on_error=on_error)
     rows = _with_gold(pairs, gold, gold_base, display_name(path))
     together = _with_systems(rows, links, system_base, display_name(path))
+    option = "base" if len(links) == 1 else ""  # of several files, one may count from 0
     viewed = []
     numbered_rows = enumerate(together, start=1)
     for number, ((pair, truth), row) in islice(numbered_rows, lines.start, lines.stop):
         if pair.source and pair.target:
             for file, numbered in zip(links, row, strict=True):
-                check_range(file, numbered.line, numbered.links, pair, base=system_base)
+                check_range(file, numbered.line, numbered.links, pair, base=system_base, option=option)
             systems = tuple(Alignment.of(found.links, found.score) for found in row)
             viewed.append(ViewedPair(number, pair, systems, truth))
     cut = next(numbered_rows, None) is not None

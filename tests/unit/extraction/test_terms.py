@@ -152,7 +152,7 @@ def test_other_files_of_terms_are_refused_with_a_way_out(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "names", ["Term;Translation", "# ours\nGerman;English;Domain", "de-DE;en", "Nr;German;English"]
+    "names", ["Term;Translation", "# ours\nGerman;English;Domain", "de-DE;en", "sep=;\nTerm;Translation"]
 )
 def test_a_line_of_column_names_is_skipped_and_reported(tmp_path, caplog, names):
     (tmp_path / "terms.csv").write_text(f"{names}\nHaus;house\nGerman;English\n")
@@ -213,3 +213,27 @@ def test_what_is_wrong_with_a_row_of_csv_is_said(tmp_path, content, message):
     (tmp_path / "terms.csv").write_text(content)
     with pytest.raises(FormatError, match=message):
         read_terms(tmp_path / "terms.csv")
+
+
+@pytest.mark.parametrize(
+    ("names", "languages", "term"),
+    [
+        ("ID;Deutsch;Englisch", (None, None), ("eins", "zwei")),
+        ("Deutsch;Wortart;Englisch", (None, None), ("null", "zwei")),
+        ("Englisch;Datum;Deutsch", (None, None), ("null", "zwei")),
+        ("Englisch;Datum;Deutsch", ("de", "en-GB"), ("zwei", "null")),
+        ("en_US;de-DE;fr", ("fr", "de"), ("zwei", "eins")),
+        ("de;en;Englisch", ("en", "de"), ("null", "eins")),  # two columns for a language: by their order
+        ("Term;Notiz;Domain", (None, None), None),
+        ("source;target;count", (None, None), ("null", "eins")),
+    ],
+)
+def test_columns_of_terms_are_chosen_by_the_names_of_languages(tmp_path, caplog, names, languages, term):
+    (tmp_path / "terms.csv").write_text(f"{names}\nnull;eins;zwei\nnull\n")
+    found = read_terms(tmp_path / "terms.csv", languages=languages)
+    if term is None:  # no names of columns that are known
+        assert [str(each) for each in found] == ["Term = Notiz", "null = eins"]
+        return
+    assert found == [Term((term[0],), (term[1],))]
+    source, target = (dict(zip(("null", "eins", "zwei"), names.split(";"), strict=True))[word] for word in term)
+    assert f"terms are read from the columns {source} and {target}." in caplog.messages[0]

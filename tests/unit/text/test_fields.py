@@ -424,3 +424,21 @@ def test_a_column_that_is_spelt_alike_is_suggested(tmp_path, name, meant):
     path.write_text("Deutsch,English\nja,yes\n")
     with pytest.raises(SettingError, match=rf"is called {name}; .* Did you mean {meant}\?"):
         list(read_text_pairs(path, fields=PairFields.of(name, "English" if meant == "Deutsch" else "Deutsch")))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "rows"),
+    [
+        ("t.tsv", "source\ttarget\nja\tyes\n", [None, ("ja", "yes")]),
+        ("t.csv", "sep=;\nsource;target\nja;yes\n", [None, None, ("ja", "yes")]),
+        ("t.csv", "source,target,count,line\nja,yes,2,1\n", [None, ("ja", "yes")]),
+        ("t.tsv", "source\ttarget\nsource\ttarget\n", [None, ("source", "target")]),
+        ("t.tsv", "source\ttarget\tnoun\nSource\ttarget\n", [("source", "target"), ("Source", "target")]),
+        ("t.txt", "source ||| target\n", [("source", "target")]),
+    ],
+)
+def test_names_of_columns_that_weft_writes_are_no_pair(write, caplog, name, text, rows):
+    path = write(text, name)
+    assert list(read_texts(path)) == rows
+    headings = 0 if rows[0] else len([row for row in rows if row is None])
+    assert PairReader().headings(path) == frozenset(range(1, headings + 1))

@@ -52,8 +52,23 @@ def test_what_is_no_pair_is_named_with_its_row(pair):
 def test_a_whole_table_is_answered_with_how_to_take_its_columns(library):
     table = pytest.importorskip(library).DataFrame({"pt": ["das ist gut"], "en": ["that is good"]})
     assert to_pair(table.to_numpy()[0], 0) == GOOD
-    with pytest.raises(SettingError, match=r"row 0 of `pairs`: .* of a table `df`, give zip\(df\['de'\], df\['en'\]\)"):
-        to_pair(next(iter(table)), 0)
+    with pytest.raises(SettingError, match=r"row 0 of `pairs`: .* Of a table `df`, give zip\(df\['pt'\], df\['en'\]\)"):
+        to_pair(next(iter(table)), 0, pairs=table)
+
+
+def test_a_table_with_numbered_columns_is_answered_with_them():
+    table = pytest.importorskip("pandas").DataFrame([["das ist gut", "that is good"]])
+    with pytest.raises(SettingError, match=r"give zip\(df\[0\], df\[1\]\)"):
+        to_pair(next(iter(table)), 0, pairs=table)
+
+
+@pytest.mark.parametrize(
+    ("row", "advice"),
+    [({"pt": "gut", "en": "good"}, r"row\['pt'\], row\['en'\]"), ({"x": "gut"}, r"row\['source'\], row\['target'\]")],
+)
+def test_records_are_answered_with_their_keys(row, advice):
+    with pytest.raises(SettingError, match=rf"Give \({advice}\)\."):
+        to_pair(row, 0)
 
 
 def test_the_side_that_is_no_sentence_is_named():

@@ -29,3 +29,9 @@ def test_words_that_a_format_cannot_hold_are_refused(format, word):
     with pytest.raises(ValueError, match="jsonl"):
         format_pair(SentencePair((word, "x"), ("y",)), format)
     assert json.loads(format_pair(SentencePair((word, "x"), ("y",)), "jsonl"))["source"] == [word, "x"]
+
+
+def test_a_pair_of_names_of_columns_can_be_written():
+    pair = SentencePair(("source",), ("target",))
+    assert list(format_pairs([pair], "tsv")) == ["source\ttarget\n"]
+    assert list(format_pairs([pair], "csv")) == ["source,target\n"]

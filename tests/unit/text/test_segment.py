@@ -173,6 +173,14 @@ class TestRule:
         assert words("ខ្ញុំ\u200bស្រឡាញ់\u200bភាសា", "km") == ["ខ្ញុំ\u200b", "ស្រឡាញ់\u200b", "ភាសា"]
         assert words("กา\u200babc\u200bกา", "lo") == ["กา\u200b", "abc\u200b", "กา"]
 
+    @pytest.mark.parametrize("word", ["Aktien\u200bgesellschaft", "при\u200bвет", "של\u200b\u200bום", "كتا\u200bب"])
+    def test_zero_width_space_ends_no_word_of_a_script_with_blanks(self, word):
+        assert words(f"{word}, {word}\u200b {word}\u200b.", None) == [word, ",", f"{word}\u200b", f"{word}\u200b", "."]
+        assert words(f"กา\u200b{word}\u200bกา", "lo") == ["กา\u200b", f"{word}\u200b", "กา"]
+
+    def test_zero_width_space_ends_a_word_of_other_scripts_without_blanks(self):
+        assert words("ꦲꦏ\u200bꦱꦫ\u200babc", None) == ["ꦲꦏ\u200b", "ꦱꦫ\u200b", "abc"]
+
     def test_any_whitespace_separates(self):
         assert words("a\xa0b\u3000c\u2028d\x1ce\r\nf\x85g", "en") == list("abcdefg")
 

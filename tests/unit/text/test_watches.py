@@ -76,7 +76,8 @@ def test_a_sentence_pair_is_no_line_of_column_names(caplog, sides):
 @pytest.mark.parametrize(
     ("name", "text", "warnings"),
     [
-        ("pairs.tsv", "source\ttarget\nja\tyes\n", 1),
+        ("pairs.tsv", "Source\tTarget\nja\tyes\n", 1),
+        ("pairs.tsv", "source\ttarget\nja\tyes\n", 0),
         ("pairs.csv", "German,English\nja,yes\n", 1),
         ("pairs.tsv", "ja\tyes\nsource\ttarget\n", 0),
         ("pairs.txt", "source ||| target\n", 0),
