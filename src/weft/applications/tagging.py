@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from weft.applications.arranging import CLOSING, Part, Piece, Point, Stretch, arranged, nested
 from weft.applications.marks import mark_pairs, with_marks
 from weft.applications.markup import Element, Markup, escape, parse_markup, plain_text
+from weft.applications.openings import Openings
 from weft.applications.parts import cut_alike
 from weft.applications.placeholders import keep_placeholders, placeholders_whole
 from weft.applications.placing import Surroundings
@@ -133,13 +134,15 @@ def project_markup(
             for (element, span), place in zip(filled, found, strict=True)
         ]
     found = _not_within_their_kind([element for element, _ in filled], found)
+    openings = Openings((record.markup.text, record.tagged), (record.text, record.plain))
+    found = openings.pulled_in([span for _, span in filled], found)
     around = [(element, run) for (element, _), place in zip(filled, found, strict=True) for run in place.runs]
     tags, cut_short = nested(around)
     parents = {id(child): id(element) for element in record.markup.elements for child in element.children}
     points = [
         Point(
             element,
-            around_it.break_place(boundary) if element.breaking else around_it.place(boundary),
+            _point_place(element, boundary, around_it, openings),
             parents.get(id(element)),
             _blanks(record.markup, element),
         )
@@ -216,6 +219,13 @@ def _with_and_without_words(record: MarkupRecord) -> tuple[list[tuple[Element, S
             empty.append((element, start + within_a_word))
             inside.update(id(child) for child in element.walk())
     return filled, empty
+
+
+def _point_place(element: Element, boundary: int, around_it: Surroundings, openings: Openings) -> int:
+    """Before which word an element without words goes."""
+    place = around_it.break_place(boundary) if element.breaking else around_it.place(boundary)
+    # A placeholder is a word itself, and may well be within the marks.
+    return place if element.stands_for else openings.before(place, boundary)
 
 
 def _outside_its_kind(point: Point, stretches: Sequence[Stretch]) -> Point:
