@@ -199,6 +199,12 @@ def test_markup_in_two_files_with_labels_on_the_target_side(weft, tmp_path):
         (["labels", "target", "--links", "links", "--model", "x"], "leave out --model"),
         (["labels", "target", "--links", "links", "--source-language", "de"], "need --raw"),
         (["labels", "target", "--spans-field", "x"], "--spans-field needs --from jsonl."),
+        (["-", "--spans-field", "x"], "--spans-field needs --from jsonl."),
+        (["labels", "target", "--from", "jsonl", "--reverse"], 'add its lines to the records as "source": `jq '),
+        (
+            ["labels", "target", "--from", "jsonl", "--source-field", "a"],
+            " labels`. Then add `--target-field target`",
+        ),
         (["labels", "target", "--source-field", "a", "--target-field", "b"], "need --from jsonl or --from markup."),
         (["labels", "target", "--links", "links", "--report", "-"], "two outputs have the same name"),
         (["-", "-", "--links", "links"], "only one input can be stdin"),
