@@ -6,7 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import docx
 import pytest
+from docx.oxml import parse_xml
+from docx.oxml.ns import nsdecls, qn
 
 LABELS = "El DA O\nmuseo NC B-ORG\nabre V O\nlos DA O\ndomingos NC B-TIME\n. F O\n\nRoma NP B-LOC\n\n"
 TARGET = "The museum opens on Sundays .\nRome\n"
@@ -196,6 +199,12 @@ def test_markup_in_two_files_with_labels_on_the_target_side(weft, tmp_path):
         (["labels", "target", "--links", "links", "--model", "x"], "leave out --model"),
         (["labels", "target", "--links", "links", "--source-language", "de"], "need --raw"),
         (["labels", "target", "--spans-field", "x"], "--spans-field needs --from jsonl."),
+        (["-", "--spans-field", "x"], "--spans-field needs --from jsonl."),
+        (["labels", "target", "--from", "jsonl", "--reverse"], 'add its lines to the records as "source": `jq '),
+        (
+            ["labels", "target", "--from", "jsonl", "--source-field", "a"],
+            " labels`. Then add `--target-field target`",
+        ),
         (["labels", "target", "--source-field", "a", "--target-field", "b"], "need --from jsonl or --from markup."),
         (["labels", "target", "--links", "links", "--report", "-"], "two outputs have the same name"),
         (["-", "-", "--links", "links"], "only one input can be stdin"),
@@ -406,6 +415,33 @@ def test_a_page_that_goes_on_naming_its_language_says_so(weft, tmp_path):
     )
     done = weft("project", "a.html", "a.txt", "--links", "links", "--target-language", "fr", cwd=tmp_path)
     assert (done.stderr, '<html lang="fr">' in done.stdout) == ("", True)
+
+
+@pytest.mark.parametrize(
+    ("code", "default", "own"),
+    [
+        ("de", {"val": "de", "eastAsia": "en-US", "bidi": "ar-SA"}, {"val": "de"}),
+        ("he", {"val": "en-US", "eastAsia": "en-US", "bidi": "he"}, {"val": "en-US", "bidi": "he"}),
+        ("ja", {"val": "ja", "eastAsia": "ja", "bidi": "ar-SA"}, {"val": "ja", "eastAsia": "ja"}),
+        (None, {"val": "en-US", "eastAsia": "en-US", "bidi": "ar-SA"}, {"val": "en-US"}),
+    ],
+)
+def test_a_word_document_names_the_language_of_its_translation(weft, tmp_path, code, default, own):
+    document = docx.Document()
+    document.add_paragraph("Hi there")
+    for language in ("en-US", "fr-FR"):  # of a mark that ends a paragraph
+        properties = document.add_paragraph()._p.get_or_add_pPr()
+        properties.append(parse_xml(f'<w:rPr {nsdecls("w")}><w:lang w:val="{language}"/></w:rPr>'))
+    document.save(tmp_path / "a.docx")
+    (tmp_path / "a.txt").write_text("Salut\n")
+    (tmp_path / "links").write_text("0-0\n")
+    named = ["--target-language", code] if code else []
+    done = weft("project", "a.docx", "a.txt", "--links", "links", "-o", "b.docx", *named, cwd=tmp_path)
+    assert ('a.docx declares lang="en-US", and so does the translation' in done.stderr) == (code is None)
+    written = docx.Document(tmp_path / "b.docx")
+    places = [root.iter(qn("w:lang")) for root in (written.styles.element, written.element)]
+    found = [{name.partition("}")[2]: value for name, value in node.items()} for nodes in places for node in nodes]
+    assert found == [default, own, {"val": "fr-FR"}]
 
 
 def test_commands_can_be_copied_whatever_files_are_called(weft, tmp_path):

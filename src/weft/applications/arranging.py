@@ -16,6 +16,8 @@ from weft.applications.projection import Run
 
 # Signs that belong to the words before them: closing brackets and quotation marks, full stops and the like.
 CLOSING = ("Pe", "Pf", "Po")
+# Signs that belong to the word behind them.
+OPENING = frozenset("([{¡¿«„“‘「『（［")  # noqa: RUF001
 # Scripts that have no blanks between words: those of Thailand and its neighbours, Chinese, Japanese.
 _WITHOUT_BLANKS = re.compile(r"[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\U00020000-\U000323af]")
 
@@ -196,10 +198,12 @@ class _Pieces:
         self._owed = False
 
     def append(self, piece: Piece) -> None:
-        if isinstance(piece, str) and piece:
-            if self._owed and self._may_part(piece[0]):
+        # A placeholder that takes the place of a word is one.
+        text = piece if isinstance(piece, str) else piece.element.stands_for
+        if text:
+            if self._owed and (text is not piece or self._may_part(text[0])):
                 self._pieces.append(" ")
-            self._owed, self._parted, self._last = False, False, piece[-1]
+            self._owed, self._parted, self._last = False, False, text[-1]
         if piece:
             self._pieces.append(piece)
 
@@ -207,7 +211,7 @@ class _Pieces:
         for point in points:
             is_word = bool(point.element.stands_for)  # when its value takes its place
             apart = point.apart and (self._parts_words if is_word else self._blanks)
-            if apart and self._after_text and not self._parted:
+            if apart and self._blank_before(is_word=is_word):
                 self._pieces.append(" ")
                 self._parted = True
             self._pieces += point.tags()
@@ -219,6 +223,12 @@ class _Pieces:
     def _after_text(self) -> bool:
         """Whether the text before ends in a word or a sign, not in a blank."""
         return bool(self._last) and not self._last.isspace()
+
+    def _blank_before(self, *, is_word: bool) -> bool:
+        """Whether a point that stood apart gets a blank before it here."""
+        if is_word and (self._owed or self._last in OPENING):
+            return self._owed
+        return self._after_text and not self._parted
 
     def _may_part(self, following: str) -> bool:
         """Whether a blank that stood behind a point may stand before a character."""

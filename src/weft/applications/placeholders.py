@@ -43,8 +43,16 @@ def _uncut(text: str, segmented: Segmented, found: Sequence[tuple[int, int]]) ->
     return Segmented(tuple(text[start:end] for start, end in offsets), tuple(offsets))
 
 
+def without_inner_blanks(placeholder: str) -> str:
+    """A placeholder without the blanks inside its braces, which mean nothing: `{{ name }}` is `{{name}}`."""
+    if placeholder.startswith("{{") and PLACEHOLDER.fullmatch(placeholder):
+        return "{{" + placeholder[2:-2].strip() + "}}"
+    return placeholder
+
+
 def keep_placeholders(source: Sequence[str], target: Sequence[str], alignment: Alignment) -> Alignment:
     """Link each placeholder with the same one of the other side, and with nothing else."""
+    source, target = ([without_inner_blanks(word) for word in side] for side in (source, target))
     common = {word for word in source if PLACEHOLDER.fullmatch(word)} & set(target)
     if not common:
         return alignment

@@ -11,11 +11,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from weft.applications.arranging import CLOSING, Part, Piece, Point, Stretch, arranged, nested
+from weft.applications.arranging import CLOSING, OPENING, Part, Piece, Point, Stretch, arranged, nested
 from weft.applications.marks import mark_pairs, with_marks
 from weft.applications.markup import Element, Markup, escape, parse_markup, plain_text
+from weft.applications.openings import Openings
 from weft.applications.parts import cut_alike
-from weft.applications.placeholders import keep_placeholders, placeholders_whole
+from weft.applications.placeholders import keep_placeholders, placeholders_whole, without_inner_blanks
 from weft.applications.placing import Surroundings
 from weft.applications.projection import Gaps, Projected, Reason, Run, Span, project_spans
 from weft.applications.remapping import places, remap
@@ -133,13 +134,15 @@ def project_markup(
             for (element, span), place in zip(filled, found, strict=True)
         ]
     found = _not_within_their_kind([element for element, _ in filled], found)
+    openings = Openings((record.markup.text, record.tagged), (record.text, record.plain))
+    found = openings.pulled_in([span for _, span in filled], found)
     around = [(element, run) for (element, _), place in zip(filled, found, strict=True) for run in place.runs]
     tags, cut_short = nested(around)
     parents = {id(child): id(element) for element in record.markup.elements for child in element.children}
     points = [
         Point(
             element,
-            around_it.break_place(boundary) if element.breaking else around_it.place(boundary),
+            _point_place(element, boundary, around_it, openings),
             parents.get(id(element)),
             _blanks(record.markup, element),
         )
@@ -218,6 +221,13 @@ def _with_and_without_words(record: MarkupRecord) -> tuple[list[tuple[Element, S
     return filled, empty
 
 
+def _point_place(element: Element, boundary: int, around_it: Surroundings, openings: Openings) -> int:
+    """Before which word an element without words goes."""
+    place = around_it.break_place(boundary) if element.breaking else around_it.place(boundary)
+    # A placeholder is a word itself, and may well be within the marks.
+    return place if element.stands_for else openings.before(place, boundary)
+
+
 def _outside_its_kind(point: Point, stretches: Sequence[Stretch]) -> Point:
     """A link without words, or an element that holds one, behind a link that it would stand in."""
     names = {item.name for item in point.element.walk() if not item.nests}
@@ -232,8 +242,9 @@ def _instead_of_words(record: MarkupRecord, elements: Sequence[Element]) -> dict
     """Elements whose placeholder the translation has as text, by the number of the word; each word serves once."""
     places: defaultdict[str, list[int]] = defaultdict(list)
     for number, word in reversed(list(enumerate(record.plain.words))):
-        places[word].append(number)
-    return {places[element.stands_for].pop(): element for element in elements if places.get(element.stands_for)}
+        places[without_inner_blanks(word)].append(number)
+    wanted = [(element, without_inner_blanks(element.stands_for)) for element in elements]
+    return {places[name].pop(): element for element, name in wanted if name and places.get(name)}
 
 
 def _settled(
@@ -278,6 +289,7 @@ def _blanks(markup: Markup, element: Element) -> tuple[bool, bool]:
     if element.breaking:
         return (False, False)
     before, after = markup.text[: element.start][-1:], markup.text[element.end : element.end + 1]
-    # A placeholder is written as words are, with no blank between it and a comma.
+    # A placeholder is written as words are, with no blank between it and a bracket before it or a comma behind it.
+    begins_word = bool(element.stands_for) and before in OPENING
     ends_word = bool(element.stands_for and after) and unicodedata.category(after) in CLOSING
-    return (not before.strip(), element.blank_behind or not after.strip() or ends_word)
+    return (begins_word or not before.strip(), element.blank_behind or not after.strip() or ends_word)

@@ -169,9 +169,13 @@ def project(
         )
         _summarise(listing, report)
         return
+    if spans_field is not None and format is not LabelFormat.JSONL:
+        raise SettingError("--spans-field needs --from jsonl.")
+    if format is LabelFormat.JSONL and target is not None:
+        raise SettingError(_how_to_join(labels, target, text, reverse=reverse))
     _check(format, target, segments=segments, languages_without_raw=any(text.languages) > text.raw)
     reader = text.reader()
-    _check_fields(format, reader.fields, spans_field)
+    _check_fields(format, reader.fields)
     from weft.applications.labels import Listing, Projector, project_columns, project_records, project_tags
     from weft.applications.linked import link_source
 
@@ -232,18 +236,39 @@ def _check(format: LabelFormat, target: str | None, *, segments: bool, languages
         raise SettingError("--source-language and --target-language need --raw.")
     if format is LabelFormat.CONLL and target is None:
         raise SettingError("CoNLL files contain only one side; add a file with the sentences of the other side.")
-    if format is LabelFormat.JSONL and target is not None:
-        raise SettingError("JSONL records contain both sides; leave out the second file.")
 
 
-def _check_fields(format: LabelFormat, fields: PairFields, spans_field: str | None) -> None:
+def _how_to_join(labels: str, target: str, text: TextOptions, *, reverse: bool) -> str:
+    """What to do about a translation that is not in the records, but in a second file."""
+    side = "source" if reverse else "target"
+    given = (text.source_field if reverse else text.target_field) or side
+    program = '($t / "\\n") as $lines | foreach inputs as $record (-1; . + 1; $record + {($name): $lines[.]})'
+    command = [
+        "jq",
+        "-cn",
+        "--arg",
+        "name",
+        given,
+        "--rawfile",
+        "t",
+        "/dev/stdin" if target == "-" else target,
+        program,
+    ]
+    command += [] if labels == "-" else [labels]
+    fields = text.source_field or text.target_field
+    option = f" Then add `--{side}-field {given}`." if fields and given == side else ""
+    return (
+        f'JSONL records contain both sides; leave out the second file, and add its lines to the records as "{given}": '
+        f"`{join(command)}`.{option}"
+    )
+
+
+def _check_fields(format: LabelFormat, fields: PairFields) -> None:
     """Refuse names of fields or columns that the labels do not have."""
     if fields.columns and format is not LabelFormat.MARKUP:
         raise SettingError("--columns needs --from markup.")
     if (fields.source or fields.target) and format is LabelFormat.CONLL:
         raise SettingError("--source-field and --target-field need --from jsonl or --from markup.")
-    if spans_field is not None and format is not LabelFormat.JSONL:
-        raise SettingError("--spans-field needs --from jsonl.")
 
 
 def _summarise(listing: Listing, report: str | None) -> None:

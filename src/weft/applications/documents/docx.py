@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
 from weft.applications.arranging import Piece
-from weft.applications.documents.direction import document_is_leftward
+from weft.applications.documents.direction import document_is_leftward, leftward_language
 from weft.applications.documents.inline import LARGEST, DocumentSegment, Languages
 from weft.applications.documents.paragraphs import Paragraph
 from weft.applications.documents.runs import WORD, mirror_tables
 from weft.applications.documents.trees import lxml_etree, parse_xml
 from weft.errors import FormatError
+from weft.text.segment import primary_code
 
 _TYPES = "[Content_Types].xml"
 _MAIN = "document.main+xml"
 # The kinds of parts with text, in the order in which their segments come.
 _KINDS = (_MAIN, ".footnotes+xml", ".endnotes+xml", ".header+xml", ".footer+xml")
+_STYLES = ".styles+xml"
 _MACROS = "macroEnabled.main+xml"
 _STRICT = "{http://purl.oclc.org/ooxml/"
 _MOST_PARTS = 10_000
@@ -35,6 +37,12 @@ class DocxDocument:
         self._parts = _unpacked(data, name)
         self._trees = {part: parse_xml(self._parts[part][1], name) for part in _text_parts(self._parts, name)}
         _check_roots(self._trees, name)
+        self._styles = _styles(self._parts, name)
+        stated = _stated_language(self._styles.values())
+        self.language = None if self._language else stated
+        if self._language and stated:
+            for tree in (*self._styles.values(), *self._trees.values()):
+                _state_language(tree, stated, self._language)
         self._paragraphs: list[Paragraph] = []
         self.segments: list[DocumentSegment] = []
         for node in _paragraphs(self._trees.values()):
@@ -52,11 +60,13 @@ class DocxDocument:
         """The file; parts without text are as they were."""
         self._set_direction()
         etree = lxml_etree()
+        # Styles are written anew only where they have another language.
+        trees = {**self._trees, **(self._styles if self._language else {})}
         file = BytesIO()
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, (info, data) in self._parts.items():
-                if name in self._trees:
-                    data = etree.tostring(self._trees[name], xml_declaration=True, encoding="UTF-8", standalone=True)
+                if name in trees:
+                    data = etree.tostring(trees[name], xml_declaration=True, encoding="UTF-8", standalone=True)
                 archive.writestr(info, data, compress_type=info.compress_type)
         return file.getvalue()
 
@@ -124,8 +134,7 @@ def _text_parts(parts: dict[str, tuple[zipfile.ZipInfo, bytes]], name: str) -> l
         raise FormatError(name, None, "this is not a DOCX file: it does not list its parts.")
     kinds: dict[str, list[str]] = {kind: [] for kind in _KINDS}
     with_macros = False
-    for override in parse_xml(parts[_TYPES][1], name).getroot().iter("{*}Override"):
-        part, content = override.get("PartName", "").lstrip("/"), override.get("ContentType", "")
+    for part, content in _contents(parts, name):
         with_macros = with_macros or content.endswith(_MACROS)
         for kind in _KINDS:
             if content.endswith(kind) and part in parts:
@@ -135,3 +144,32 @@ def _text_parts(parts: dict[str, tuple[zipfile.ZipInfo, bytes]], name: str) -> l
     if not kinds[_MAIN]:
         raise FormatError(name, None, "this is not a Word text document.")
     return [part for kind in _KINDS for part in sorted(kinds[kind])]
+
+
+def _contents(parts: dict[str, tuple[zipfile.ZipInfo, bytes]], name: str) -> Iterator[tuple[str, str]]:
+    """The parts that a package lists one by one, with what is in them."""
+    for override in parse_xml(parts[_TYPES][1], name).getroot().iter("{*}Override"):
+        yield override.get("PartName", "").lstrip("/"), override.get("ContentType", "")
+
+
+def _styles(parts: dict[str, tuple[zipfile.ZipInfo, bytes]], name: str) -> dict[str, Any]:
+    """The trees of the parts that hold styles."""
+    names = [part for part, content in _contents(parts, name) if content.endswith(_STYLES) and part in parts]
+    return {part: parse_xml(parts[part][1], name) for part in names}
+
+
+def _stated_language(styles: Iterable[Any]) -> str | None:
+    """The language in which the text of a document is, as its styles say."""
+    paths = (f".//{WORD}docDefaults//{WORD}lang", f"{WORD}style[@{WORD}default='1']/{WORD}rPr/{WORD}lang")
+    found = [tree.getroot().find(path) for tree in styles for path in paths]
+    return next((code for node in found if node is not None and (code := node.get(f"{WORD}val"))), None)
+
+
+def _state_language(tree: Any, old: str, new: str) -> None:
+    """Name another language wherever one is named; Word keeps those of some scripts in attributes of their own."""
+    names = ["bidi"] if leftward_language(new) else ["val"]
+    names += ["eastAsia"] if primary_code(new) in ("zh", "ja", "ko") else []
+    for node in tree.iter(f"{WORD}lang"):
+        if node.get(f"{WORD}val", "").lower() == old.lower():
+            for name in names:
+                node.set(f"{WORD}{name}", new)

@@ -70,34 +70,8 @@ _AROUND = frozenset(
     ]
 )
 _OPAQUE = frozenset(
-    [
-        "area",
-        "audio",
-        "br",
-        "canvas",
-        "embed",
-        "iframe",
-        "img",
-        "input",
-        "link",
-        "map",
-        "math",
-        "meta",
-        "meter",
-        "noscript",
-        "object",
-        "output",
-        "picture",
-        "progress",
-        "script",
-        "select",
-        "style",
-        "svg",
-        "template",
-        "textarea",
-        "video",
-        "wbr",
-    ]
+    "area audio br canvas embed iframe img input link map math meta meter noscript object "  # noqa: SIM905
+    "output picture progress script select style svg template textarea video wbr".split()
 )
 _NOT_TRANSLATED = frozenset({"pre", "listing", "xmp"})
 # Attributes that people read, on every element and on some.
@@ -182,9 +156,7 @@ class HtmlDocument:
         root = self._tree.getroot()
         self.language = None if self._target else root.get("lang") or root.get(_XML_LANGUAGE)
         if self._target and self._whole:
-            root.set("lang", self._target)
-            if root.get(_XML_LANGUAGE):
-                root.set(_XML_LANGUAGE, self._target)
+            _state_language(root, self._target)
         inline = InlineContent(_element_of, _role_of)
         found = [(place, inline.markup(place.items)) for place in _places(self._tree.getroot())]
         self._places = [place for place, markup in found if markup.text.strip()]
@@ -240,6 +212,23 @@ def _parse(data: bytes, name: str, *, whole: bool) -> Any:
         if "depth" in problem.message or problem.level_name == "FATAL":
             raise FormatError(name, problem.line, f"this page cannot be read: {problem.message}.")
     return tree.getroottree()
+
+
+def _state_language(root: Any, language: str) -> None:
+    """Name another language on a page, and within it wherever the old one is named again around what is translated."""
+    old = (root.get("lang") or root.get(_XML_LANGUAGE) or "").lower()
+    root.set("lang", language)
+    if root.get(_XML_LANGUAGE):
+        root.set(_XML_LANGUAGE, language)
+    waiting = list(root) if old else []
+    while waiting:
+        node = waiting.pop()
+        if not local_name(node) or local_name(node) in _NOT_TRANSLATED or node.get("translate") == "no":
+            continue
+        for name in ("lang", _XML_LANGUAGE):
+            if node.get(name, "").lower() == old:
+                node.set(name, language)
+        waiting += node
 
 
 def _with_characters(tree: Any) -> Any:

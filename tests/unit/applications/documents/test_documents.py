@@ -250,6 +250,7 @@ def test_a_code_takes_the_place_of_its_placeholder(name, count, aligner, tmp_pat
         ("{}, you have {}.", "Vous avez.", "{} Vous avez {}."),
         ("Hello {}, {}", "Bonjour", "Bonjour {} {}"),
         ("Hello {} {}", "你好", "你好{}{}"),
+        ("({}) items {}", "Artikel", "{} Artikel {}"),
     ],
 )
 @pytest.mark.parametrize("kind", ["first", "second", "tmx"])
@@ -284,3 +285,31 @@ def test_a_placeholder_that_the_translation_lacks_is_a_word_and_is_reported(
         "placeholders missing from the translation: 2. Their codes were put in the nearest place; "
         "check these sentences."
     ]
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "expected"),
+    [
+        ('Hello <x id="1" equiv-text="{{ name }}"/>!', "Hallo {{name}}!", 'Hallo <x id="1" equiv-text="{{ name }}"/>!'),
+        ('Hello <x id="1" equiv-text="{{name}}"/>!', "Hallo {{ name }}!", 'Hallo <x id="1" equiv-text="{{name}}"/>!'),
+        (
+            '<x id="1" equiv-text="{{who}}"/> likes <x id="2" equiv-text="%s"/>',
+            "%s gefällt",
+            '<x id="1" equiv-text="{{who}}"/> <x id="2" equiv-text="%s"/> gefällt',
+        ),
+        (
+            '<x id="1" ctype="image"/> <x id="2" equiv-text="%s"/> items here',
+            "Artikel hier",
+            '<x id="1" ctype="image"/> <x id="2" equiv-text="%s"/> Artikel hier',
+        ),
+    ],
+)
+def test_placeholders_of_both_sides_meet_and_are_written_as_words(source, translation, expected, aligner, tmp_path):
+    path = tmp_path / "a.xlf"
+    path.write_text(
+        f'<xliff version="1.2"><file><body><trans-unit id="1"><source>{source}</source>'
+        f"<target>{translation}</target></trans-unit></body></file></xliff>",
+        encoding="utf-8",
+    )
+    written = project_document(read_document(path), None, aligner).decode()
+    assert f"<target>{expected}</target>" in written

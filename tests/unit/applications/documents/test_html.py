@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from lxml import html
 
-from weft.applications.documents import project_document, read_document
+from weft.applications.documents import Languages, project_document, read_document
 from weft.applications.labels import Listing
 from weft.applications.linked import LinkFile
 from weft.errors import FormatError
@@ -163,3 +163,18 @@ def test_a_page_that_names_an_encoding_it_is_not_in_names_the_one_it_is_written_
 def test_a_page_that_cannot_be_in_utf_16_is_not_read_as_such(tmp_path):
     (tmp_path / "page.html").write_bytes(b'<html><meta charset="utf-16"><body><p>caf\xe9</p></body></html>')
     assert [segment.text for segment in read_document(tmp_path / "page.html").segments] == ["café"]
+
+
+def test_whatever_names_the_old_language_within_a_page_names_the_new_one(tmp_path):
+    (tmp_path / "page.html").write_text(
+        '<html lang="en"><body><div lang="EN">Hi <b lang="en">there</b> <i lang="fr">oui</i></div>'
+        '<pre lang="en">x</pre><div translate="no" lang="en"><p lang="en">y</p></div></body></html>'
+    )
+    (tmp_path / "links").write_text("0-0 1-1 2-2\n")
+    languages = Languages(target="es")
+    document = read_document(tmp_path / "page.html", languages)
+    written = project_document(document, ["Hola ahí oui"], LinkFile(tmp_path / "links"), languages=languages)
+    named = [(node.tag, node.get("lang")) for node in html.fromstring(written).iter() if node.get("lang")]
+    assert named == [
+        ("html", "es"), ("div", "es"), ("b", "es"), ("i", "fr"), ("pre", "en"), ("div", "en"), ("p", "en")
+    ]  # fmt: skip
