@@ -284,7 +284,7 @@ def _align_documents(input: str, target: str | None, output: str, **options: Any
 
 
 def _documents_format(output: str, wanted: OutputFormat | None) -> DocumentsFormat:
-    """What to write to a file of this name, unless somebody said it."""
+    """The format to write to a file of this name, unless one was given."""
     from weft.applications.documents import is_document
 
     named = ending(output)

@@ -148,15 +148,15 @@ def convert(
 ) -> None:
     """Convert links or sentence pairs to another format.
 
-    Links: pharaoh, pharaoh-scores, talp, naacl, jsonl. Pairs: bars ('source ||| target'), tsv, jsonl, tmx; csv and
-    xliff can be read. Only talp, naacl and jsonl distinguish sure links from possible ones.
+    Links: pharaoh, pharaoh-scores, talp, naacl, jsonl. Pairs: bars ('source ||| target'), tsv or CSV, jsonl, tmx;
+    xliff can only be read. Only talp, naacl and jsonl distinguish sure links from possible ones.
 
     Example: weft convert gold.naacl gold.talp --from naacl --to talp
     """
     speak_of({"input_format": "--from"})
     to_format = to_format or _BY_ENDING.get(ending(output), Format.PHARAOH)
     if (to_format, ending(output)) != (Format.TMX, "tmx"):
-        refuse_other_kinds(output, "names of tables end in .tsv or .csv, of JSONL in .jsonl, of TMX in .tmx.")
+        refuse_other_kinds(output, "a table's name ends in .tsv or .csv, JSONL in .jsonl, TMX in .tmx.")
     if remap is not None or source_spm or target_spm:
         write_lines(output, _remapped(input, to_format, remap, (source_spm, target_spm), row_writer(output)))
         return

@@ -150,7 +150,9 @@ def _check(
     named = [path for path in outputs if path is not None]
     for path in named:
         if kind_by_name(path) is None:
-            refuse_other_kinds(path, "the kept lines are written as they came, so name the output like the input.")
+            refuse_other_kinds(
+                path, "the kept lines are written unchanged, so give the output the extension of the input."
+            )
     if len(set(named)) < len(named):
         raise SettingError("two outputs have the same name; choose different names.")
 

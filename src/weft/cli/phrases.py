@@ -54,7 +54,7 @@ def phrases(
     format: Annotated[
         PhrasesFormat | None,
         typer.Option(
-            help="Output format; tsv is a table with column names, and CSV if the output file ends in .csv.",
+            help="Output format; tsv writes a table with column names, as CSV if the output file ends in .csv.",
             show_default="from the file name, or moses",
             rich_help_panel=OUTPUT,
         ),

@@ -187,7 +187,7 @@ class _Trials:
         self._trials.append(trial)
 
     def _say_lowest(self) -> None:
-        """Who waits for many layers hears of each."""
+        """Report each layer to a user who waits for many."""
         layer = self._trials[-1].layer
         found = [trial.mean_aer for trial in self._trials if trial.layer == layer and not trial.present]
         if found:
