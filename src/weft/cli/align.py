@@ -40,7 +40,16 @@ from weft.cli.options import (
     ThresholdOption,
     WorkersOption,
 )
-from weft.cli.output import EMPTY, ending, on_screen, only_one_stdin, refuse_other_kinds, say, write_stdout
+from weft.cli.output import (
+    EMPTY,
+    OFFICE_KINDS,
+    ending,
+    on_screen,
+    only_one_stdin,
+    refuse_other_kinds,
+    say,
+    write_stdout,
+)
 from weft.cli.progress import counting
 from weft.corpus.align import align_files
 from weft.corpus.documents import BOTH_LAYOUTS, DocumentsFormat, read_text, write_aligned_documents
@@ -55,8 +64,7 @@ from weft.text.rows import is_named_for_pairs
 _BY_ENDING = {"json": OutputFormat.JSONL, "jsonl": OutputFormat.JSONL, "naacl": OutputFormat.NAACL}
 _TABLES = ("tsv", "csv")
 # Names of files that aligned documents cannot be, besides those of documents; JSONL would only confuse their programs.
-_NOT_WRITTEN = {"doc", "odt", "pdf", "rtf", "ods", "xls", "xlsx", "po", "srt", "vtt", "naacl", "talp"}
-
+_NOT_WRITTEN = {*OFFICE_KINDS, "po", "srt", "vtt", "naacl", "talp"}
 _WRITES = (
     "the links of each pair are written as a line of text, as in pairs.links, or with the words as JSONL, as in "
     "pairs.jsonl."

@@ -20,7 +20,8 @@ EMPTY = "the input is empty."
 
 T = TypeVar("T")
 # What names of files promise that no table, no list of links and no JSON can keep.
-_OTHER_KINDS = {"doc", "docx", "odt", "pdf", "rtf", "ods", "xls", "xlsx", "htm", "html", "png", "svg"}
+OFFICE_KINDS = frozenset({"doc", "docx", "odt", "pdf", "rtf", "ods", "xls", "xlsx"})
+_OTHER_KINDS = {*OFFICE_KINDS, "htm", "html", "png", "svg"}
 _OTHER_KINDS |= {"tmx", "xlf", "xliff", "sdlxliff", "mqxliff", "mxliff"}
 _PARAMETER = re.compile(r"`(\w+)`")
 _ENDING = re.compile(r"\.([a-z]+)(\.(gz|xz|zst))?$", re.IGNORECASE)

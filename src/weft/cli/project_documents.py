@@ -97,7 +97,7 @@ def translate_document(
                 raise
             raise FormatError(error.path, error.line, f"{error.reason}{_read_as(target)}") from error
         stack.enter_context(open_output(output))(written)
-    if stated := getattr(document, "language", None):
+    if stated := document.language:
         say(f'{path} declares lang="{stated}", and so does the translation. To change that, add `target_language`.')
     return listing
 

@@ -16,9 +16,8 @@ from weft.cli.options import LINKS, OUTPUT, TEXT, OutputOption
 from weft.cli.output import only_one_stdin, refuse_other_kinds, say, write_lines
 from weft.errors import SettingError
 from weft.text.cells import RowWriter, row_writer
-from weft.text.gold import counts_from_1
+from weft.text.gold import counted_from
 from weft.text.lines import first_lines, read_lines
-from weft.text.links import LinkFormat, recognised_links
 from weft.types import GoldAlignment, SentencePair, WordPair
 
 if TYPE_CHECKING:
@@ -244,7 +243,7 @@ def doubt_bases(systems: Sequence[str], base: int) -> None:
     Raises:
         SettingError: a system cannot count from 1 as others do.
     """
-    found = {system: _base_of(system) for system in systems}
+    found = {system: counted_from(system) if isfile(system) else None for system in systems}
     from_0 = [system for system in systems if found[system] == 0]
     from_1 = [system for system in systems if found[system] == 1]
     if base == 0:
@@ -257,17 +256,6 @@ def doubt_bases(systems: Sequence[str], base: int) -> None:
         raise SettingError(
             f"{from_0[0]} has an index 0, so its word indices do not start at 1. Leave out --system-base 1{convert}"
         )
-
-
-def _base_of(system: str) -> int | None:
-    """The number that a file seems to give to the first word; None where it has no links, or its format says it."""
-    if not isfile(system):
-        return None
-    if counts_from_1(system):
-        return 1
-    format, rows = recognised_links(system)
-    is_fixed = format in (LinkFormat.NAACL, LinkFormat.JSONL)
-    return None if is_fixed or not any(row.links for row in rows) else 0
 
 
 def _conversion(system: str) -> str:

@@ -180,17 +180,22 @@ def _evidence(row: GoldRow) -> tuple[int | None, str]:
     return None, ""
 
 
-def counts_from_1(path: FilePath) -> bool:
-    """Whether a link file seems to count words from 1: it holds links, and no index is 0."""
+def counted_from(path: FilePath) -> int | None:
+    """The number that a link file seems to give to the first word; None without links, or if its format says it."""
     format, rows = recognised_links(path)
     if format in _FIXED_BASE:
-        return False
-    found = False
+        return None
+    found = None
     for row in rows:
         if any(0 in link[:2] for link in row.links):
-            return False
-        found = found or bool(row.links)
+            return 0
+        found = 1 if row.links else found
     return found
+
+
+def counts_from_1(path: FilePath) -> bool:
+    """Whether a link file seems to count words from 1: it holds links, and no index is 0."""
+    return counted_from(path) == 1
 
 
 def check_range(

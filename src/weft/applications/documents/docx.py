@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
@@ -35,9 +35,11 @@ class DocxDocument:
     def __init__(self, data: bytes, name: str, languages: Languages) -> None:
         self._language = languages.target
         self._parts = _unpacked(data, name)
-        self._trees = {part: parse_xml(self._parts[part][1], name) for part in _text_parts(self._parts, name)}
+        contents = _contents(self._parts, name)
+        self._trees = {part: parse_xml(self._parts[part][1], name) for part in _text_parts(contents, self._parts, name)}
         _check_roots(self._trees, name)
-        self._styles = _styles(self._parts, name)
+        styles = [part for part, content in contents if content.endswith(_STYLES) and part in self._parts]
+        self._styles = {part: parse_xml(self._parts[part][1], name) for part in styles}
         stated = _stated_language(self._styles.values())
         self.language = None if self._language else stated
         if self._language and stated:
@@ -128,13 +130,11 @@ def _check_roots(trees: Mapping[str, Any], name: str) -> None:
         raise FormatError(name, None, "this is not a Word text document.")
 
 
-def _text_parts(parts: dict[str, tuple[zipfile.ZipInfo, bytes]], name: str) -> list[str]:
+def _text_parts(contents: Sequence[tuple[str, str]], parts: Container[str], name: str) -> list[str]:
     """The names of the parts that hold text."""
-    if _TYPES not in parts:
-        raise FormatError(name, None, "this is not a DOCX file: it does not list its parts.")
     kinds: dict[str, list[str]] = {kind: [] for kind in _KINDS}
     with_macros = False
-    for part, content in _contents(parts, name):
+    for part, content in contents:
         with_macros = with_macros or content.endswith(_MACROS)
         for kind in _KINDS:
             if content.endswith(kind) and part in parts:
@@ -146,16 +146,12 @@ def _text_parts(parts: dict[str, tuple[zipfile.ZipInfo, bytes]], name: str) -> l
     return [part for kind in _KINDS for part in sorted(kinds[kind])]
 
 
-def _contents(parts: dict[str, tuple[zipfile.ZipInfo, bytes]], name: str) -> Iterator[tuple[str, str]]:
+def _contents(parts: dict[str, tuple[zipfile.ZipInfo, bytes]], name: str) -> list[tuple[str, str]]:
     """The parts that a package lists one by one, with what is in them."""
-    for override in parse_xml(parts[_TYPES][1], name).getroot().iter("{*}Override"):
-        yield override.get("PartName", "").lstrip("/"), override.get("ContentType", "")
-
-
-def _styles(parts: dict[str, tuple[zipfile.ZipInfo, bytes]], name: str) -> dict[str, Any]:
-    """The trees of the parts that hold styles."""
-    names = [part for part, content in _contents(parts, name) if content.endswith(_STYLES) and part in parts]
-    return {part: parse_xml(parts[part][1], name) for part in names}
+    if _TYPES not in parts:
+        raise FormatError(name, None, "this is not a DOCX file: it does not list its parts.")
+    listed = parse_xml(parts[_TYPES][1], name).getroot().iter("{*}Override")
+    return [(override.get("PartName", "").lstrip("/"), override.get("ContentType", "")) for override in listed]
 
 
 def _stated_language(styles: Iterable[Any]) -> str | None:

@@ -48,10 +48,11 @@ class Languages:
 
 
 class Document(Protocol):
-    """A document that is read: its segments in order.
+    """A document that is read: its segments in order."""
 
-    One that says which language it is in, and goes on saying so, may have that as `language`.
-    """
+    @property
+    def language(self) -> str | None:
+        """The language that the document says it is in, and will go on saying; None if it does not say, or not that."""
 
     @property
     def segments(self) -> Sequence[DocumentSegment]:

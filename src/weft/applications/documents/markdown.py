@@ -37,6 +37,8 @@ class _Place:
 class MarkdownDocument:
     """A text in Markdown, with the tables and strikethrough of GitHub."""
 
+    language: str | None = None  # it does not go on naming that of the original
+
     def __init__(self, data: bytes, name: str, languages: Languages) -> None:
         if len(data) > _LARGEST:
             raise FormatError(name, None, f"the text has more than {_LARGEST:,} bytes; split it.")

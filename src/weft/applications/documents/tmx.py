@@ -25,6 +25,8 @@ _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 class TmxDocument:
     """A translation memory, of which two languages are looked at."""
 
+    language: str | None = None  # it does not go on naming that of the original
+
     def __init__(self, data: bytes, name: str, languages: Languages) -> None:
         self._tree = parse_xml(data, name)
         self._crlf = has_crlf(data)

@@ -56,6 +56,8 @@ class _Note:
 class UsfmDocument:
     """A book of the Bible. Footnotes come behind all other segments, since a translation may leave them out."""
 
+    language: str | None = None  # it does not go on naming that of the original
+
     def __init__(self, data: bytes, name: str, languages: Languages) -> None:
         text = decode_text(data, name)
         self._newline = "\r\n" if "\r\n" in text else "\n"

@@ -111,6 +111,8 @@ class _Unit:
 class XliffDocument:
     """An XLIFF file."""
 
+    language: str | None = None  # it does not go on naming that of the original
+
     def __init__(self, data: bytes, name: str, languages: Languages) -> None:
         self._tree = parse_xml(data, name)
         self._crlf = has_crlf(data)
