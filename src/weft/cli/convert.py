@@ -110,8 +110,8 @@ def convert(
     remap: Annotated[
         Remap | None,
         typer.Option(
-            help="Renumber the links in JSONL output of weft align, for words split at spaces or for SentencePiece "
-            "pieces.",
+            help="Renumber the links in the JSONL output of weft align, for words split at spaces or for "
+            "SentencePiece pieces.",
             rich_help_panel=LINKS,
         ),
     ] = None,

@@ -39,8 +39,8 @@ def info(
         str,
         typer.Argument(
             metavar="NAME",
-            help="A built-in model, a folder, a known encoder, or a model on the Hugging Face Hub that was downloaded "
-            "before.",
+            help="A built-in model, a folder, a known encoder, or a Hugging Face Hub model that has already been "
+            "downloaded.",
         ),
     ],
 ) -> None:

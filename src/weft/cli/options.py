@@ -101,7 +101,7 @@ MethodOption = Annotated[
     str | None,
     typer.Option(
         parser=_method,
-        metavar=f"[{'|'.join(METHODS)}]",
+        metavar=f"<{'|'.join(METHODS)}>",
         autocompletion=lambda: list(METHODS),
         help="How to extract links.",
         show_default=f"{OWN}, or softmax",

@@ -22,7 +22,7 @@ def page(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Folder of the npm package onnxruntime-web, for models that weft's own encoder cannot run.",
+            help="Folder of the npm package onnxruntime-web, for models that weft's own WebAssembly code cannot run.",
             show_default="node_modules/onnxruntime-web",
             rich_help_panel=MODEL,
         ),

@@ -89,7 +89,7 @@ def project(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Write to this file which labels or tags could not be placed in full, and why.",
+            help="Record in this file which labels or tags could not be placed in full, and why.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,

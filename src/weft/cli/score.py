@@ -119,7 +119,8 @@ def score(
 ) -> None:
     """Score links against gold links: AER, precision, recall, F1.
 
-    All scores come with 95% confidence intervals. The first system is the baseline; the others are tested against it.
+    Scores come with 95% confidence intervals; in LaTeX tables, only with --intervals. The first system is the baseline;
+    the others are tested against it.
 
     Example: weft score gold.talp mine.links theirs.links
     """

@@ -69,7 +69,7 @@ def tune(
             "-o",
             metavar="DIR",
             help="Save the tuned model here.",
-            show_default="update weft.json if the model is a folder of yours; otherwise, only print the settings",
+            show_default="update weft.json if the model is a local folder; otherwise, only print the settings",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -84,9 +84,9 @@ def tune(
     """Find the best settings for a model on dev sets.
 
     The settings are the layer, the method, the threshold and the null. The link probabilities are calibrated as well,
-    on the dev sets and on unrelated and half-translated pairs made from them. The results are stored in weft.json. The
-    model's own settings, if it has any, are tried first; they and their calibration are kept unless other settings are
-    better.
+    on the dev sets and on unrelated and half-translated pairs made from them. If the model is a local folder, or with
+    --output, the results are stored in weft.json. The model's own settings, if it has any, are tried first; they and
+    their calibration are kept unless other settings are better.
 
     Example: weft tune --model my-model --dev dev/ro-en --dev dev/ja-en
     """

@@ -76,7 +76,7 @@ def view(
         list[str] | None,
         typer.Argument(
             metavar="LINKS",
-            help="Links from one or two systems. If INPUT is only the source side, name the target file first.",
+            help="Links from one or two systems. If INPUT is only the source side, put the target file before them.",
         ),
     ] = None,
     output: OutputOption = "-",
