@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from weft.corpus.job import Description
-from weft.corpus.records import AlignedChunk, Chunk
+from weft.corpus.records import AlignedChunk, Chunk, Counts
 from weft.encoding.encoder import Pace
 from weft.errors import SettingError
 from weft.text.pairs import read_pairs
@@ -58,7 +58,7 @@ class EchoWorker:
         if self.job.kill in range(chunk.first, chunk.first + chunk.lines):
             os.kill(os.getpid(), signal.SIGKILL)
         lines = [f"{number} {' '.join(item.pair.source)}\n" for number, item in enumerate(chunk.records, chunk.first)]
-        return AlignedChunk(chunk.first, len(lines), "".join(lines).encode(), long_sentences=1)
+        return AlignedChunk(chunk.first, "".join(lines).encode(), Counts(len(lines), long_sentences=1))
 
 
 class SeeingJob(EchoJob):
@@ -71,4 +71,4 @@ class SeeingJob(EchoJob):
 class SeeingWorker(EchoWorker):
     def finish(self, chunk: Chunk) -> AlignedChunk:
         time.sleep(0.1)  # so that there is work left when the last process has started
-        return AlignedChunk(chunk.first, 1, os.environ["CUDA_VISIBLE_DEVICES"].encode())
+        return AlignedChunk(chunk.first, os.environ["CUDA_VISIBLE_DEVICES"].encode(), Counts(1))

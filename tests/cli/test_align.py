@@ -452,6 +452,24 @@ def test_text_that_is_not_split_into_words_is_noticed(weft):
     assert weft("align", "--raw", stdin="Das ist gut. ||| That is good.\n").stderr == ""
 
 
+def test_terms_that_occur_nowhere_are_mentioned(weft, tmp_path):
+    (tmp_path / "terms.tsv").write_text("house\tHaus\n")
+    (tmp_path / "pairs").write_text("das Haus ||| the house\n\n")
+    missing = "no source sentence contains any of the terms"
+    plain = weft("align", "pairs", "--terms", "terms.tsv", cwd=tmp_path)
+    assert missing in plain.stderr
+    assert plain.stderr.rstrip().endswith("1 of 2 lines could not be aligned.")
+    assert plain.stdout == "0-0 1-1\n\n"
+    # Shards keep count, also those of a run that is over.
+    for more in ([], ["--resume"]):
+        sharded = weft("align", "pairs", "--terms", "terms.tsv", "--shards", "2", "-o", "out", *more, cwd=tmp_path)
+        assert missing in sharded.stderr
+    (tmp_path / "terms.tsv").write_text("Haus\tbuilding\n")
+    assert missing not in weft("align", "pairs", "--terms", "terms.tsv", cwd=tmp_path).stderr
+    (tmp_path / "terms.tsv").write_text("house\tHaus\n")
+    assert missing not in weft("align", "--terms", "terms.tsv", stdin="\n", cwd=tmp_path).stderr
+
+
 def test_terms_are_linked(weft, tmp_path):
     (tmp_path / "terms.tsv").write_text("klein\tThe\n\nHaus\tbuilding\n")
     pairs = "Das Haus ist klein ||| The house is small\nDas Haus ||| A house\n"

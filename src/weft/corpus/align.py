@@ -18,11 +18,10 @@ from weft.corpus.job import (
     Listeners,
     LoadedJob,
     OnBadLine,
-    Totals,
     collecting_seldom,
     log_remarks,
 )
-from weft.corpus.records import OutputFormat, cut_records
+from weft.corpus.records import Counts, OutputFormat, cut_records
 from weft.errors import FormatError, SettingError, chosen, percentage_hint
 from weft.extraction.scores import Scores
 from weft.extraction.terms import Term, read_terms
@@ -39,6 +38,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_NO_TERMS = "no source sentence contains any of the terms, whose first column must be in the language of the source."
+_NOT_RAW = "If the text is not split into words, use `raw`."
+
 
 @dataclass(frozen=True, slots=True)
 class AlignedFiles:
@@ -46,7 +48,8 @@ class AlignedFiles:
 
     `missing_terms` says how often a source contains a term and the target lacks its translation. `unknown_lines` is the
     number of lines in which more than a third of the words of a side are unknown to the model. `linked_lines` is the
-    number of lines with links, and `headings` the number of lines that contain column names.
+    number of lines with links, `headings` the number of lines that contain column names, and `term_lines` the number of
+    lines whose source contains a term.
     """
 
     lines: int
@@ -56,6 +59,7 @@ class AlignedFiles:
     unknown_lines: int = 0
     linked_lines: int = 0
     headings: int = 0
+    term_lines: int = 0
 
 
 def align_files(
@@ -179,6 +183,8 @@ def align_files(
     # Links that are left out on purpose, and words that cannot be read, are reasons enough.
     if remark and (not done.linked_lines or (min_probability is None and done.unknown_lines < pairs / 2)):
         logger.warning("%s", remark)
+    if job.terms and pairs and not done.term_lines:
+        logger.warning("%s", _NO_TERMS if job.raw else f"{_NO_TERMS} {_NOT_RAW}")
     return AlignedFiles(
         done.lines,
         bad_lines.count,
@@ -187,10 +193,11 @@ def align_files(
         done.unknown_lines,
         done.linked_lines,
         done.headings,
+        done.term_lines,
     )
 
 
-def _warn_of_unknown_words(job: AlignJob, done: Totals) -> None:
+def _warn_of_unknown_words(job: AlignJob, done: Counts) -> None:
     if done.unknown_lines:
         from weft.models.languages import unknown_words_remark
         from weft.models.resolve import resolve_model
@@ -248,7 +255,7 @@ def _locally(
     resume: bool,
     workers: int | None,
     line_by_line: bool,
-) -> Totals:
+) -> Counts:
     if resume and not shards:
         raise SettingError("`resume` needs `shards`, with the same number as before.")
     for path in files.inputs:
@@ -304,7 +311,7 @@ def _in_one_go(
     ahead: ReadAhead | None,
     *,
     line_by_line: bool,
-) -> Totals:
+) -> Counts:
     """From anywhere to anywhere; nothing is kept of a run that does not end well."""
     description = model.describe()
     log_remarks(description.remarks)
@@ -313,10 +320,10 @@ def _in_one_go(
     else:
         records = job.read(files.source, files.target, listeners.on_bad_line)
         chunks = cut_records(records, 1 if line_by_line else description.pace.chunk_words)
-    totals = Totals()
+    totals = Counts()
     with nullcontext(files.output) if callable(files.output) else writing(files.output) as write:
         for chunk in model.align(chunks, at_once=1 if line_by_line else None):
             write(chunk.output)
-            totals.add(chunk)
+            totals += chunk.counts
             listeners.done(chunk)
     return totals

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from weft.corpus.records import AlignedChunk, Chunk, OutputFormat, Record, read_records, record_writer
+from weft.corpus.records import AlignedChunk, Chunk, Counts, OutputFormat, Record, read_records, record_writer
 from weft.errors import FormatError, SettingError
 from weft.extraction.methods import METHODS
 from weft.extraction.scores import Scores
@@ -66,29 +66,7 @@ class Listeners:
         """Tell them of one more chunk."""
         for line, term in chunk.missing_terms:
             self.on_missing_term(line, term)
-        self.on_progress(chunk.lines)
-
-
-@dataclass(slots=True)
-class Totals:
-    """Lines that were written, sentences too long for the encoder at once, lines of unknown words, and with links.
-
-    `headings` are lines that hold the names of columns.
-    """
-
-    lines: int = 0
-    long_sentences: int = 0
-    unknown_lines: int = 0
-    linked_lines: int = 0
-    headings: int = 0
-
-    def add(self, chunk: AlignedChunk) -> None:
-        """Count one more chunk."""
-        self.lines += chunk.lines
-        self.long_sentences += chunk.long_sentences
-        self.unknown_lines += chunk.unknown_lines
-        self.linked_lines += chunk.linked_lines
-        self.headings += chunk.headings
+        self.on_progress(chunk.counts.lines)
 
 
 @dataclass(frozen=True)
@@ -219,6 +197,7 @@ class LoadedJob:
     def _written(self, chunk: Chunk, alignments: Sequence[Alignment]) -> AlignedChunk:
         assert len(alignments) == chunk.lines, "one line out for each line in"
         missing: list[tuple[int, str]] = []
+        term_lines = 0
         if self._job.min_probability is not None:
             alignments = [links.at_least(self._job.min_probability) for links in alignments]
         if self._job.terms:
@@ -227,13 +206,19 @@ class LoadedJob:
             kept = [keep_terms(pair, links, self._terms.of(pair.source)) for pair, links in found]
             alignments = [result.alignment for result in kept]
             missing = [(line, str(term)) for line, done in enumerate(kept, chunk.first) for term in done.missing]
+            term_lines = sum(bool(done.kept or done.missing) for done in kept)
         text = self._write(chunk.records, alignments, chunk.first)
         # File names may hold bytes that are no text; they must not end a run.
         output = text.encode("utf-8", "backslashreplace")
-        unknown = sum(alignment.unknown > 0 for alignment in alignments)
-        linked = sum(bool(alignment.links) for alignment in alignments)
-        long = self._new_long_sentences()
-        return AlignedChunk(chunk.first, chunk.lines, output, long, unknown, linked, tuple(missing), chunk.headings)
+        counts = Counts(
+            chunk.lines,
+            self._new_long_sentences(),
+            unknown_lines=sum(alignment.unknown > 0 for alignment in alignments),
+            linked_lines=sum(bool(alignment.links) for alignment in alignments),
+            headings=chunk.headings,
+            term_lines=term_lines,
+        )
+        return AlignedChunk(chunk.first, output, counts, tuple(missing))
 
     def _new_long_sentences(self) -> int:
         """Those that were not reported yet; with chunks side by side they may be another chunk's, the sum is right."""

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from weft.corpus.job import Totals
+from weft.corpus.records import Counts
 from weft.errors import FormatError, LineCountError
 from weft.text.files import blocks, checksum, write_whole
 from weft.text.json_objects import read_json_object
@@ -40,16 +40,17 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A finished range of lines: its input and its output, by checksum."""
+    """A finished range of lines: its input and its output, by checksum, and what it came to in numbers."""
 
     first: int
-    lines: int
     input: str
     output: str
-    long_sentences: int = 0
-    unknown_lines: int = 0
-    linked_lines: int = 0
-    headings: int = 0
+    counts: Counts
+
+    @classmethod
+    def of(cls, record: dict[str, Any]) -> Shard:
+        """A shard as it was stored."""
+        return cls(**{**record, "counts": Counts(**record["counts"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class Manifest:
                 shards=record["shards"],
                 inputs=tuple(Input(**part) for part in record["inputs"]),
                 identity=record["identity"],
-                finished={int(number): Shard(**shard) for number, shard in record["finished"].items()},
+                finished={int(number): Shard.of(shard) for number, shard in record["finished"].items()},
             )
         except (FormatError, ValueError, TypeError, KeyError, AttributeError) as error:
             message = f"this is not the manifest of a sharded run. Remove the folder {folder} and begin again."
@@ -114,10 +115,10 @@ class Finished:
     inputs: tuple[Input, ...]
     identity: dict[str, Any]
     output: str
-    totals: Totals
+    totals: Counts
 
     @classmethod
-    def of(cls, output: str, manifest: Manifest, totals: Totals) -> Finished:
+    def of(cls, output: str, manifest: Manifest, totals: Counts) -> Finished:
         """The run that has just written `output`."""
         return cls(manifest.inputs, manifest.identity, _file_digest(output), totals)
 
@@ -131,7 +132,7 @@ class Finished:
         try:
             record = read_json_object(_beside(output))
             inputs = tuple(Input(**part) for part in record["inputs"])
-            return cls(inputs, record["identity"], record["output"], Totals(**record["totals"]))
+            return cls(inputs, record["identity"], record["output"], Counts(**record["totals"]))
         except (OSError, FormatError, ValueError, TypeError, KeyError, AttributeError):
             return None
 

@@ -27,11 +27,10 @@ from weft.corpus.job import (
     Description,
     Listeners,
     LoadedJob,
-    Totals,
     collecting_seldom,
     log_remarks,
 )
-from weft.corpus.records import AlignedChunk, Chunk, OutputFormat, cut_records
+from weft.corpus.records import AlignedChunk, Chunk, Counts, OutputFormat, cut_records
 from weft.corpus.workers import portion_size
 from weft.errors import FormatError, MissingExtraError, SettingError, WeftError, first_line
 from weft.text.files import Write
@@ -68,7 +67,7 @@ class _Message:
 
 def align_with_ray(
     job: AlignJob, files: CorpusFiles, listeners: Listeners, *, workers: int | None, address: str | None
-) -> Totals:
+) -> Counts:
     """Align a file or many on a Ray cluster; what comes back is in order.
 
     Args:
@@ -88,7 +87,7 @@ def align_with_ray(
     tasks = plan(files.source, files.target, files.output, ".jsonl" if json_lines else ".txt")
     if job.output_format is OutputFormat.NAACL and any(task.output.endswith(".parquet") for task in tasks):
         raise SettingError("the output format naacl has several lines per pair, but Parquet has one row.")
-    totals = Totals()
+    totals = Counts()
     with redirect_stdout(_Heard()), _cluster(address, workers), ExitStack() as stack:
         write: Write | None = None
         for message in _Run(job, tasks, workers).messages():
@@ -100,7 +99,7 @@ def align_with_ray(
                 write = stack.enter_context(writing_to(tasks[message.file].output, json_lines=json_lines))
             if isinstance(message.work, AlignedChunk):
                 write(message.work.output)
-                totals.add(message.work)
+                totals += message.work.counts
                 listeners.done(message.work)
             else:
                 stack.close()

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from enum import StrEnum
-from operator import attrgetter
+from operator import add, attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft.errors import FormatError
@@ -78,22 +78,41 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class AlignedChunk:
-    """What became of a chunk: the output's bytes, and how many sentences were too long for the encoder at once.
+class Counts:
+    """What lines came to in numbers.
 
-    `unknown_lines` says in how many lines the model cannot read more than a third of a side's words.
-    `linked_lines` says how many lines have a link, `headings` how many name the columns of a table.
+    Attributes:
+        lines: the lines themselves.
+        long_sentences: sentences that were too long for the encoder at once.
+        unknown_lines: lines in which the model cannot read more than a third of a side's words.
+        linked_lines: lines that have a link.
+        headings: lines that name the columns of a table.
+        term_lines: lines whose source has a term.
+    """
+
+    lines: int = 0
+    long_sentences: int = 0
+    unknown_lines: int = 0
+    linked_lines: int = 0
+    headings: int = 0
+    term_lines: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        """Those of both together."""
+        return Counts(*map(add, astuple(self), astuple(other)))
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedChunk:
+    """What became of a chunk whose first line has the number `first`: the output's bytes, and what it came to.
+
     `missing_terms` are those that a line's source has and its target has not, each with the line's number.
     """
 
     first: int
-    lines: int
     output: bytes
-    long_sentences: int = 0
-    unknown_lines: int = 0
-    linked_lines: int = 0
+    counts: Counts
     missing_terms: tuple[tuple[int, str], ...] = ()
-    headings: int = 0
 
 
 def read_records(

@@ -16,9 +16,9 @@ from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
 
-from weft.corpus.job import AlignJob, CorpusFiles, Listeners, LoadedJob, Totals, log_remarks
+from weft.corpus.job import AlignJob, CorpusFiles, Listeners, LoadedJob, log_remarks
 from weft.corpus.manifest import MANIFEST, Finished, Manifest, Shard, survey
-from weft.corpus.records import AlignedChunk, Chunk, cut_records
+from weft.corpus.records import AlignedChunk, Chunk, Counts, cut_records
 from weft.corpus.workers import Workers
 from weft.errors import FormatError, SettingError, WeftError
 from weft.text.files import WholeFile, blocks, checksum, writing
@@ -38,7 +38,7 @@ def align_in_shards(
     *,
     shards: int,
     resume: bool,
-) -> Totals:
+) -> Counts:
     """Align from file to file, in pieces that a killed run leaves behind for the next one.
 
     Args:
@@ -84,7 +84,7 @@ def align_in_shards(
     return totals
 
 
-def _already_done(output: str, wanted: Manifest) -> Totals | None:
+def _already_done(output: str, wanted: Manifest) -> Counts | None:
     """What the finished run came to whose output this is, if the one that is wanted would write the same."""
     if _shards_folder(output).exists():
         return None  # a later run has begun, and did not end
@@ -182,14 +182,11 @@ class ShardedRun:
     @property
     def finished_lines(self) -> int:
         """How many lines those have."""
-        return sum(shard.lines for shard in self._manifest.finished.values())
+        return sum(shard.counts.lines for shard in self._manifest.finished.values())
 
-    def totals(self) -> Totals:
+    def totals(self) -> Counts:
         """What all shards have come to."""
-        shards = self._manifest.finished.values()
-        long, unknown = sum(shard.long_sentences for shard in shards), sum(shard.unknown_lines for shard in shards)
-        linked, headings = sum(shard.linked_lines for shard in shards), sum(shard.headings for shard in shards)
-        return Totals(self.lines, long, unknown, linked, headings)
+        return sum((shard.counts for shard in self._manifest.finished.values()), Counts())
 
     def work(self, chunks: Iterable[Chunk], workers: LoadedJob | Workers) -> Iterator[AlignedChunk]:
         """Make the shards that are missing; yields each chunk once it is written."""
@@ -230,7 +227,7 @@ class ShardedRun:
         if shard and not self._begun.pop(number).same_input(shard):
             raise WeftError(
                 f"{self._path(number)} belongs to another run: lines {shard.first:,} to "
-                f"{shard.first + shard.lines - 1:,} of the input are read as other words than before. "
+                f"{shard.first + shard.counts.lines - 1:,} of the input are read as other words than before. "
                 f"Remove the folder {self.folder} to start again."
             )
 
@@ -282,7 +279,7 @@ class _Range:
         self._lines = 0
         self._input = checksum()
         self._output = checksum()
-        self._long = self._unknown = self._linked = self._headings = 0
+        self._counts = Counts()
 
     def add_input(self, chunk: Chunk) -> None:
         self._lines += chunk.lines
@@ -292,17 +289,13 @@ class _Range:
 
     def add_output(self, done: AlignedChunk) -> None:
         self._output.update(done.output)
-        self._long += done.long_sentences
-        self._unknown += done.unknown_lines
-        self._linked += done.linked_lines
-        self._headings += done.headings
+        self._counts += done.counts
 
     def same_input(self, shard: Shard) -> bool:
-        return (self._first, self._lines, self._input.hexdigest()) == (shard.first, shard.lines, shard.input)
+        return (self._first, self._lines, self._input.hexdigest()) == (shard.first, shard.counts.lines, shard.input)
 
     def shard(self) -> Shard:
-        digests = (self._input.hexdigest(), self._output.hexdigest())
-        return Shard(self._first, self._lines, *digests, self._long, self._unknown, self._linked, self._headings)
+        return Shard(self._first, self._input.hexdigest(), self._output.hexdigest(), self._counts)
 
 
 def _locked_folder(folder: Path) -> int:
