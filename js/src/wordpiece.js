@@ -68,10 +68,11 @@ export class WordPiece {
   }
 }
 
-// NFKC, or several steps with NFKC among them: weft's own tokenizers first drop characters that cannot be seen.
+// NFKC, or several steps with NFKC among them: weft's own tokenizers drop characters that cannot be seen, the points of
+// Hebrew and the breathings of Greek, for which letters and marks are taken apart (NFD).
 function normalizerOf(normalizer) {
   const steps = (normalizer?.type === "Sequence" ? normalizer.normalizers : [normalizer]).map((step) => {
-    if (step?.type === "NFKC") return (text) => text.normalize("NFKC");
+    if (["NFD", "NFKC"].includes(step?.type)) return (text) => text.normalize(step.type);
     if (step?.type !== "Replace" || step.pattern.Regex === undefined) throw new Error(NOT_OURS);
     const pattern = new RegExp(step.pattern.Regex, "gu");
     return (text) => text.replace(pattern, () => step.content);

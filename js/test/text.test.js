@@ -37,6 +37,9 @@ test("steps before NFKC are taken, as weft's own tokenizers drop characters that
   const normalizer = { type: "Sequence", normalizers: [drop, { type: "NFKC" }] };
   const tokenizer = new WordPiece({ ...description, normalizer });
   assert.deepEqual(tokenizer.split(["\u200fplay\u00ading\u200b", "a", "\u200b"]).ids, [4, 5, 9, 3]);
+  const apart = [{ type: "NFD" }, { ...drop, pattern: { Regex: "(?<!a)\\u0300" } }, { type: "NFKC" }];
+  const bare = new WordPiece({ ...description, normalizer: { type: "Sequence", normalizers: apart } });
+  assert.equal(bare.normalize("\u00e0\u00e8"), "\u00e0e");
   const odd = { type: "Sequence", normalizers: [{ type: "Lowercase" }, { type: "NFKC" }] };
   assert.throws(() => new WordPiece({ ...description, normalizer: odd }), /not one of weft's/);
 });

@@ -131,6 +131,8 @@ def test_links_and_probabilities_are_those_of_python(node, model, options):
     pairs = [tuple(line.split(" ||| ")) for line in lines]
     long = tuple(" ".join(side) for side in zip(*pairs, strict=True))  # takes several windows
     pairs += [long, ("𓀀 𓀁 𓀂", "that is good"), ("", "nothing")]
+    pairs += [("בְּרֵאשִׁית בָּרָא אֱלֹהִים אָדָם", "In the beginning God created man"), ("אַ נײַע שטאָט", "a new city")]
+    pairs += [("Ἐν ἀρχῇ ἦν ὁ λόγος · ᾠδὰς πρὸς τὸν θεόν", "In the beginning was the Word"), ("wὸnɔ ŋutὸ", "it was so")]
     pairs += [("הבית\u200f גדול\u200f \u200e .", "The\u00ad house\ufeff is \u200b big ."), ("\u200b", "\u200b")]
     request = {"folder": str(built_in_models()[model]), "pairs": pairs, "options": options}
     found = json.loads(node("--input-type=module", "-e", ALIGN, stdin=request))

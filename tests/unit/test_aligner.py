@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import logging
+import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -123,6 +124,35 @@ def test_characters_that_cannot_be_seen_change_no_link_of_the_built_in_models(mo
     moved = [(link.source + (link.source > 0), link.target + 1) for link in expected]
     assert [link.indices for link in alone] == moved
     assert aligner.align([mark], [mark]) == Alignment(score=0.0)
+
+
+@pytest.mark.parametrize("model", ["weft-mini", "weft-nano"])
+@pytest.mark.parametrize(
+    ("marked", "plain"),
+    [
+        ("בְּרֵאשִׁית בָּרָא אֱלֹהִים אֵת", "בראשית ברא אלהים את"),
+        ("וַיֹּ֥אמֶר שֶׁקֶר שָׂרָה", "ויאמר שקר שרה"),
+        ("Ἐν ἀρχῇ ἦν ὁ λόγος", "Εν αρχή ήν ο λόγος"),
+        ("καὶ τὸν ᾅδην ῥίζα", "και τον άδην ρίζα"),
+        ("τοὺς πραΰνω ῥοῒ", "τους πραΰνω ροϊ"),
+    ],
+)
+def test_points_of_hebrew_and_polytonic_accents_are_passed_over(model, marked, plain):
+    tokenizer = Aligner.from_pretrained(model).encoder.tokenize.tokenizer
+    for form in ("NFC", "NFD"):
+        ours, bare = (tokenizer.split([tuple(unicodedata.normalize(form, text).split())]) for text in (marked, plain))
+        assert ours.ids.tolist() == bare.ids.tolist()
+        assert ours.words.tolist() == bare.words.tolist()
+
+
+@pytest.mark.parametrize("word", ["נײַע", "נייַע", "שטאָט", "פֿאַר", "wὸnɔ", "ŋutὸ", "ò", "άλλο", "πραΰνω", "é", "ий"])
+def test_marks_that_belong_to_letters_stay(word):
+    tokenizer = Aligner.from_pretrained().encoder.tokenize.tokenizer
+    decomposed = unicodedata.normalize("NFD", word)
+    bare = "".join(character for character in decomposed if not unicodedata.combining(character))
+    with_marks, without, apart = tokenizer.split([(word,), (bare,), (decomposed,)])
+    assert with_marks.ids.tolist() == apart.ids.tolist()
+    assert with_marks.ids.tolist() != without.ids.tolist()
 
 
 def test_joiners_still_tell_words_apart():
