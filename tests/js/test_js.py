@@ -14,6 +14,7 @@ from weft.annotation.importing import read_files
 from weft.encoding.native.encoder import NativeEncoder
 from weft.models.known import built_in_models
 from weft.text import headings
+from weft.text import sentences as sentence_ends
 from weft.text.segment import segment
 
 FOLDER = Path(__file__).parents[2]
@@ -209,3 +210,27 @@ def test_names_of_columns_are_known_as_in_python(node):
     ours = (headings.LANGUAGES, headings.CODES, headings.SIDES, headings.OTHERS)
     assert list(map(set, answer["sets"])) == list(map(set, ours))
     assert answer["found"] == [[headings.name_columns(row), headings.may_name_columns(row)] for row in ROWS]
+
+
+def test_the_reading_page_knows_the_abbreviations_of_python(node):
+    program = (
+        READ
+        + """
+    const { ABBREVIATIONS, sentences } = await import("../src/weft/viewing/static/sentences.js");
+    console.log(JSON.stringify({ known: [...ABBREVIATIONS], found: asked.map(sentences) }));
+    """
+    )
+    texts = {
+        "Mr. Dupont left at 8:30. It is raining.": ["Mr. Dupont left at 8:30.", "It is raining."],
+        "Il sig. Lupo dorme. Der 3. Mai war kalt. Z.B. Regen.": [
+            "Il sig. Lupo dorme.", "Der 3. Mai war kalt.", "Z.B. Regen.",
+        ],
+        "\u201cCall Dr. J. R. Who.\u201d He came in 1999. (Cf. p. 312.) Then?": [
+            "\u201cCall Dr. J. R. Who.\u201d", "He came in 1999.", "(Cf. p. 312.)", "Then?",
+        ],
+        "今日は。明日。": ["今日は。", "明日。"],
+        "Only Mr.": ["Only Mr."],
+    }  # fmt: skip
+    answer = json.loads(node("--input-type=module", "-e", program, stdin=list(texts)))
+    assert sorted(answer["known"]) == sorted(sentence_ends._ABBREVIATIONS)
+    assert answer["found"] == list(texts.values())

@@ -12,6 +12,17 @@ const STEPS = [
   [2, 2, 0.011],
 ];
 
+// A full stop behind these, or behind a single letter or a number of one or two digits, seldom ends a sentence: as in
+// `weft/text/sentences.py`.
+export const ABBREVIATIONS = new Set(
+  `
+  mr mrs ms dr prof st no nos vs etc cf e.g i.e eg ie jr sr gen col lt sen rep gov hon rev fig vol pp ed eds inc
+  ltd co corp dept approx art abs bzw ca d.h evtl ggf hr fr nr str u.a usw vgl z.b bd sog mm mme mlle av sra
+  sres ing lic dott sig avv tel tzv resp nap mgr ul tj tzn jan feb mar apr jun jul aug sep sept oct nov dec
+  `.trim().split(/\s+/),
+);
+const LAST_WORD = /(?:^|[\s\p{Ps}\p{Pi}"'])([\p{L}.]+|\p{N}{1,2})\.[\p{Pe}\p{Pf}"']*\s*$/u;
+
 // Two texts as pairs of paragraphs, if they have the same number of them, or else as one pair.
 export function pairedParagraphs(source, target) {
   const [left, right] = [paragraphs(source), paragraphs(target)];
@@ -28,9 +39,19 @@ function paragraphs(text) {
   return text.split("\n").map((line) => line.trim()).filter(Boolean);
 }
 
-function sentences(text) {
+export function sentences(text) {
   const cutter = new Intl.Segmenter(undefined, { granularity: "sentence" });
-  return Array.from(cutter.segment(text), ({ segment }) => segment.trim()).filter(Boolean);
+  const found = [];
+  for (const { segment } of cutter.segment(text)) {
+    if (found.length && goesOn(found.at(-1))) found.push(found.pop() + segment);
+    else found.push(segment);
+  }
+  return found.map((sentence) => sentence.trim()).filter(Boolean);
+}
+
+function goesOn(text) {
+  const word = LAST_WORD.exec(text)?.[1].toLowerCase();
+  return word !== undefined && (/^\p{N}+$|^\p{L}(\.\p{L})*$/u.test(word) || ABBREVIATIONS.has(word));
 }
 
 function paired(left, right) {
