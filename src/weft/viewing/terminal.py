@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from weft.viewing.comparison import Comparison, Mark, ViewedPair
 from weft.viewing.widths import columns
 
 NOTHING, WRONG, MISSED = "\u2013", "\u00d7", "○"  # –, ×
+_JOINERS = "\u200c\u200d"
 _RESET = "\x1b[0m"
 _COLOURS = {"soft": "\x1b[2m", "wrong": "\x1b[33m", "missed": "\x1b[35m", "differs": "\x1b[36m"}
 
@@ -107,7 +109,15 @@ def _short(name: str) -> str:
 
 def _plain(word: str) -> str:
     """A word may hold control characters, and a terminal would obey them."""
-    return "".join(character if character.isprintable() else "�" for character in word)
+    return "".join(map(_harmless, word)) or "�"
+
+
+def _harmless(character: str) -> str:
+    """Joiners are parts of words in Persian, Indian scripts and emoji; other characters without width can go."""
+    kind = unicodedata.category(character)
+    if character.isprintable() or kind == "Zs" or character in _JOINERS:
+        return character
+    return "" if kind == "Cf" else "�"
 
 
 def _painted(text: str, look: str, colour: bool) -> str:

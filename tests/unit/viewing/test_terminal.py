@@ -38,6 +38,15 @@ def test_wide_characters_take_two_columns_and_long_lines_wrap():
     assert lines[4] == "          x\n"
 
 
+def test_joiners_and_spaces_stay_and_marks_of_direction_go():
+    pair = comparison(
+        "او می\u200cرود 👩\u200d👧 10\u00a0km so\u00adft\u202e \u200b", "a b c d e f", "0-0 1-1 2-2 3-3 4-4 5-5"
+    )
+    assert "".join(text_view(pair)).splitlines()[1].split("  ", 1)[1].strip() == (
+        "او  می\u200cرود  👩\u200d👧  10\u00a0km  soft  �"
+    )
+
+
 def test_control_characters_do_not_reach_the_terminal():
     text = "".join(text_view(comparison("\x1b[31mred", "\x07", "0-0")))
     assert "\x1b" not in text
