@@ -50,7 +50,7 @@ class Shard:
     @classmethod
     def of(cls, record: dict[str, Any]) -> Shard:
         """A shard as it was stored."""
-        return cls(**{**record, "counts": Counts(**record["counts"])})
+        return cls(**{**record, "counts": Counts.of(record["counts"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +77,9 @@ class Manifest:
         try:
             record = read_json_object(path)
             return cls(
-                shards=record["shards"],
-                inputs=tuple(Input(**part) for part in record["inputs"]),
-                identity=record["identity"],
+                shards=int(record["shards"]),
+                inputs=tuple(Input(int(part["lines"]), part["digest"]) for part in record["inputs"]),
+                identity=dict(record["identity"].items()),
                 finished={int(number): Shard.of(shard) for number, shard in record["finished"].items()},
             )
         except (FormatError, ValueError, TypeError, KeyError, AttributeError) as error:
@@ -132,7 +132,7 @@ class Finished:
         try:
             record = read_json_object(_beside(output))
             inputs = tuple(Input(**part) for part in record["inputs"])
-            return cls(inputs, record["identity"], record["output"], Counts(**record["totals"]))
+            return cls(inputs, record["identity"], record["output"], Counts.of(record["totals"]))
         except (OSError, FormatError, ValueError, TypeError, KeyError, AttributeError):
             return None
 

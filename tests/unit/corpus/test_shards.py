@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
 
 from echo import EchoJob, Item
 from weft.corpus.manifest import Input, Manifest, Shard, survey
-from weft.corpus.records import cut_records
+from weft.corpus.records import Counts, cut_records
 from weft.corpus.shards import ShardedRun
 from weft.errors import FormatError, LineCountError, WeftError
 from weft.types import SentencePair
@@ -60,8 +61,8 @@ def test_what_is_finished_is_not_done_again(tmp_path):
     run.close()
     assert (before := run.finished) > 3
     again = ShardedRun(f"{tmp_path}/out", manifest(10), resume=True)
-    done = sum(chunk.lines for chunk in again.work(chunks(), model))
-    assert done == 1_000 - sum(shard.lines for shard in list(run._manifest.finished.values())[:before])
+    done = sum(chunk.counts.lines for chunk in again.work(chunks(), model))
+    assert done == 1_000 - sum(shard.counts.lines for shard in list(run._manifest.finished.values())[:before])
 
 
 def test_words_that_are_read_otherwise_are_noticed(tmp_path):
@@ -78,7 +79,7 @@ def test_words_that_are_read_otherwise_are_noticed(tmp_path):
 
 
 def test_a_manifest_comes_back_as_it_was(tmp_path):
-    whole = manifest(3, layer=None).with_shard(2, Shard(5, 7, "in", "out", 1))
+    whole = manifest(3, layer=None).with_shard(2, Shard(5, "in", "out", Counts(7, 1)))
     whole.store(tmp_path)
     assert Manifest.load(tmp_path) == whole
     assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
@@ -87,6 +88,23 @@ def test_a_manifest_comes_back_as_it_was(tmp_path):
 @pytest.mark.parametrize("content", ["", "[]", '{"shards": 1}', '{"shards": 1, "inputs": 3}', "\x00"])
 def test_what_is_no_manifest_is_named(tmp_path, content):
     (tmp_path / "manifest.json").write_text(content)
+    with pytest.raises(FormatError, match=r"manifest.json: this is not the manifest of a sharded run\. Remove"):
+        Manifest.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [("shards", None), ("inputs", [{"lines": "x", "digest": ""}]), ("identity", [1]), ("finished", [1])]
+    + [
+        ("finished", {"0": {"first": 1, "input": "", "output": "", "counts": counts}})
+        for counts in ([], {"lines": 1.5})
+    ],
+)
+def test_a_manifest_with_a_part_of_another_kind_is_named(tmp_path, part, value):
+    whole = {"shards": 1, "inputs": [], "identity": {}, "finished": {}}
+    (tmp_path / "manifest.json").write_text(json.dumps(whole))
+    assert Manifest.load(tmp_path) == Manifest(1, (), {})
+    (tmp_path / "manifest.json").write_text(json.dumps({**whole, part: value}))
     with pytest.raises(FormatError, match=r"manifest.json: this is not the manifest of a sharded run\. Remove"):
         Manifest.load(tmp_path)
 

@@ -31,7 +31,7 @@ def test_results_come_in_order(count, at_once):
         description, identity = workers.describe(), workers.identity()
         done = list(workers.align(cut_records(items(2_000), words=300)))
     assert b"".join(part.output for part in done) == expected(2_000)
-    assert sum(part.lines for part in done) == 2_000
+    assert sum(part.counts.lines for part in done) == 2_000
     assert identity["pid"] != os.getpid()
     assert list(description.remarks) == ["echoes have no calibration."]
 
