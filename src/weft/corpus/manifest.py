@@ -50,7 +50,7 @@ class Shard:
     @classmethod
     def of(cls, record: dict[str, Any]) -> Shard:
         """A shard as it was stored."""
-        return cls(**{**record, "counts": Counts.of(record["counts"])})
+        return cls(**{**record, "counts": _counts(record["counts"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,8 @@ class Manifest:
         try:
             record = read_json_object(path)
             return cls(
-                shards=int(record["shards"]),
-                inputs=tuple(Input(int(part["lines"]), part["digest"]) for part in record["inputs"]),
+                shards=_whole(record["shards"]),
+                inputs=tuple(Input(_whole(part["lines"]), part["digest"]) for part in record["inputs"]),
                 identity=dict(record["identity"].items()),
                 finished={int(number): Shard.of(shard) for number, shard in record["finished"].items()},
             )
@@ -132,7 +132,7 @@ class Finished:
         try:
             record = read_json_object(_beside(output))
             inputs = tuple(Input(**part) for part in record["inputs"])
-            return cls(inputs, record["identity"], record["output"], Counts.of(record["totals"]))
+            return cls(inputs, record["identity"], record["output"], _counts(record["totals"]))
         except (OSError, FormatError, ValueError, TypeError, KeyError, AttributeError):
             return None
 
@@ -140,6 +140,16 @@ class Finished:
         """Whether the output is still there as it was written, and is what such a run would write."""
         same = (self.inputs, self.identity) == (wanted.inputs, wanted.identity)
         return same and Path(output).is_file() and _file_digest(output) == self.output
+
+
+def _counts(stored: dict[str, Any]) -> Counts:
+    return Counts(**{name: _whole(count) for name, count in stored.items()})
+
+
+def _whole(number: object) -> int:
+    if type(number) is not int:
+        raise ValueError("this is not a whole number")
+    return number
 
 
 def _beside(output: str) -> Path:

@@ -97,13 +97,6 @@ class Counts:
     headings: int = 0
     term_lines: int = 0
 
-    @classmethod
-    def of(cls, stored: Mapping[str, Any]) -> Counts:
-        """Counts that were stored as JSON; whatever cannot be counts is a ValueError or a TypeError."""
-        if not all(type(count) is int for count in stored.values()):
-            raise ValueError("these are not whole numbers")
-        return cls(**stored)
-
     def __add__(self, other: Counts) -> Counts:
         """Those of both together."""
         return Counts(*map(add, astuple(self), astuple(other)))
