@@ -1,6 +1,6 @@
 """Text as files lay it out: paragraphs wrapped at a width, and subtitles with numbers and times.
 
-Both are made plain without moving a character, so that positions in the text are positions in the file.
+Both are made plain without moving a word, so that positions in the text are positions in the file.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
+from weft.text.hyphens import HYPHENS, with_whole_words
 from weft.text.lines import FilePath, display_name
 from weft.text.sentences import ends_with_mark, sentence_starts
 
@@ -125,7 +126,7 @@ class _LineEnd:
     @property
     def is_open(self) -> bool:
         """Whether nothing ends here; behind a comma, verses, items of lists and salutations may end."""
-        return self.line[-1].isalnum()
+        return self.line[-1].isalnum() or (self.line[-1] in HYPHENS and self.line[-2:-1].isalnum())
 
     @property
     def goes_on(self) -> bool:
@@ -193,10 +194,10 @@ def _wrapping(block: _Block, width: int) -> list[int]:
 
 
 def _joined(text: str, numbers: Iterable[int]) -> str:
-    """A text with blanks in place of the ends of these lines."""
+    """A text with blanks in place of the ends of these lines, and without blanks in words that go on behind them."""
     wrapping = set(numbers)
     parts = []
     for number, line in enumerate(text.split("\n")):
         kept = line.rstrip() if number in wrapping else line + "\n"
         parts.append(kept.ljust(len(line) + 1))
-    return "".join(parts)[:-1]
+    return with_whole_words("".join(parts)[:-1], text)
