@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from html import unescape
 from itertools import groupby, pairwise
 
 from weft.text.hyphens import HYPHENS, with_whole_words
@@ -38,15 +39,21 @@ def are_subtitles(path: FilePath) -> bool:
     return display_name(path).lower().endswith(_SUBTITLES)
 
 
-def without_times(text: str) -> str:
+def without_times(text: str, *, references: bool = False) -> str:
     """Subtitles with blanks in place of numbers, times and tags, and with each subtitle in one line.
 
-    A line that begins with a dash is another speaker's and stays a line. The length of the text does not change.
+    A line that begins with a dash is another speaker's and stays a line. The length of the text does not change: with
+    `references`, as in WebVTT, `&amp;` and the like become characters, and the rest of them blanks behind the word.
     """
     text = text.replace("\ufeff", " ")
     text = _TAGS.sub(_blank, _NOTES.sub(_blank, text))
     blocks = re.split(r"(\n[ \t]*(?:\n[ \t]*)*\n)", text)
-    return "".join(_cue(block) if number % 2 == 0 else block for number, block in enumerate(blocks))
+    plain = "".join(_cue(block) if number % 2 == 0 else block for number, block in enumerate(blocks))
+    return re.sub(r"\S+", _unescaped, plain) if references else plain
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return unescape(found[0]).ljust(len(found[0]))
 
 
 def _blank(found: re.Match[str]) -> str:
