@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from weft.applications.arranging import CLOSING, OPENING, Part, Piece, Point, Stretch, arranged, nested
+from weft.applications.arranging import CLOSING, OPENING, Piece, Point, Stretch, arranged, nested
 from weft.applications.marks import mark_pairs, with_marks
 from weft.applications.markup import Element, Markup, escape, parse_markup, plain_text
 from weft.applications.openings import Openings
@@ -41,15 +41,7 @@ class Tagged:
     @property
     def line(self) -> str:
         """The text with its tags as a line of markup."""
-        return "".join(_written(piece) for piece in self.pieces)
-
-
-def _written(piece: Piece) -> str:
-    if isinstance(piece, str):
-        return escape(piece, quote=False)
-    if piece.part is Part.WHOLE:
-        return piece.element.whole()
-    return piece.element.opening(first=piece.first) if piece.part is Part.OPEN else piece.element.closing()
+        return "".join(escape(piece, quote=False) if isinstance(piece, str) else piece.literal for piece in self.pieces)
 
 
 @dataclass(frozen=True, slots=True)
