@@ -215,6 +215,13 @@ def test_bad_usage(weft, files, arguments, message):
     assert message in done.stderr
 
 
+def test_translations_of_a_program_are_named_as_weft_align_names_them(weft, tmp_path):
+    (tmp_path / "fr.po").write_text('msgid "Yes"\nmsgstr "Oui"\n')
+    ours, others = (weft(command, "fr.po", cwd=tmp_path) for command in ("project", "align"))
+    assert (ours.returncode, ours.stderr) == (others.returncode, others.stderr)
+    assert ours.stderr.startswith("weft: fr.po: this is a gettext PO file")
+
+
 def test_a_missing_file(weft, tmp_path):
     done = weft("project", "none", "nor this", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, "weft: none: No such file or directory.\n")

@@ -37,6 +37,13 @@ class Tag(NamedTuple):
     part: Part
     first: bool = True
 
+    @property
+    def literal(self) -> str:
+        """The tag as text."""
+        if self.part is Part.WHOLE:
+            return self.element.whole()
+        return self.element.opening(first=self.first) if self.part is Part.OPEN else self.element.closing()
+
 
 Piece = str | Tag
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
-from weft.applications.arranging import CLOSING
+from weft.applications.arranging import CLOSING, Point
+from weft.applications.markup import Element
 from weft.applications.projection import Projected, Run, Span
 from weft.types import Alignment
+
+_BLANKS = re.compile(r"\s*")
 
 
 class Surroundings:
@@ -126,3 +131,55 @@ class Surroundings:
                 return number if number <= room and not self._words[1][place] else 0
             number += 1
         return number if number <= room else 0
+
+
+def behind_neighbours(
+    points: Iterable[Point], placed: Sequence[tuple[Element, Run]], parents: Mapping[int, int], text: str
+) -> list[Point]:
+    """Points with those that stood where an element ends, as note marks do, where it ends now.
+
+    By links alone, a mark would stay with the last word of the phrase, wherever that goes in it.
+
+    Args:
+        points: elements without words, with their places by links.
+        placed: elements with the words that they got, outer ones first.
+        parents: the id of the element around each, by the id of that.
+        text: the text in which they stood.
+    """
+    ending: defaultdict[int, list[tuple[Element, Run]]] = defaultdict(list)
+    for element, run in placed:
+        if element.start < element.end and run[0] < run[1]:
+            ending[_behind_blanks(text, element.end)].append((element, run))
+    known: dict[tuple[int, int | None], Sequence[Run]] = {}
+    moved = []
+    for point in points:
+        key = _behind_blanks(text, point.element.start), point.parent
+        if key not in known:
+            known[key] = _runs_of_neighbour(ending[key[0]], point.parent, parents)
+        moved.append(point if point.element.breaking else _behind(point, known[key]))
+    return moved
+
+
+def _behind_blanks(text: str, place: int) -> int:
+    found = _BLANKS.match(text, place)
+    return found.end() if found else place
+
+
+def _runs_of_neighbour(
+    ending: Sequence[tuple[Element, Run]], parent: int | None, parents: Mapping[int, int]
+) -> Sequence[Run]:
+    """The words of the outermost element that ended before a point, or of the one that it is in if that ends there."""
+    around, outer = set(), parent
+    while ending and outer is not None:
+        around.add(outer)
+        outer = parents.get(outer)
+    ended = [id(element) for element, _ in ending if id(element) not in around]
+    neighbour = ended[0] if ended else parent
+    return [run for element, run in ending if id(element) == neighbour]
+
+
+def _behind(point: Point, runs: Sequence[Run]) -> Point:
+    """A point behind words, or behind those of several runs that it is in."""
+    if not runs:
+        return point
+    return point._replace(place=next((end for start, end in runs if start <= point.place <= end), runs[-1][1]))

@@ -11,13 +11,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from weft.applications.arranging import CLOSING, OPENING, Part, Piece, Point, Stretch, arranged, nested
+from weft.applications.arranging import CLOSING, OPENING, Piece, Point, Stretch, arranged, nested
 from weft.applications.marks import mark_pairs, with_marks
 from weft.applications.markup import Element, Markup, escape, parse_markup, plain_text
 from weft.applications.openings import Openings
 from weft.applications.parts import cut_alike
 from weft.applications.placeholders import keep_placeholders, placeholders_whole, without_inner_blanks
-from weft.applications.placing import Surroundings
+from weft.applications.placing import Surroundings, behind_neighbours
 from weft.applications.projection import Gaps, Projected, Reason, Run, Span, project_spans
 from weft.applications.remapping import places, remap
 from weft.applications.spans import split_at_blanks, words_in
@@ -41,15 +41,7 @@ class Tagged:
     @property
     def line(self) -> str:
         """The text with its tags as a line of markup."""
-        return "".join(_written(piece) for piece in self.pieces)
-
-
-def _written(piece: Piece) -> str:
-    if isinstance(piece, str):
-        return escape(piece, quote=False)
-    if piece.part is Part.WHOLE:
-        return piece.element.whole()
-    return piece.element.opening(first=piece.first) if piece.part is Part.OPEN else piece.element.closing()
+        return "".join(escape(piece, quote=False) if isinstance(piece, str) else piece.literal for piece in self.pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +103,9 @@ def project_markup(
     """Put the elements of the tagged side into the plain side; `alignment` leads from tagged to plain.
 
     An element around the whole sentence stays around the whole sentence. One without words (`<img/>`) goes behind the
-    translation of the word before it, and a line break between what stood before it and what followed. Other elements
-    go where `project_spans` puts them. If that is nowhere, they go to the nearest place, and the result says so: no
-    element is lost.
+    translation of the word or element before it, and a line break between what stood before it and what followed.
+    Other elements go where `project_spans` puts them. If that is nowhere, they go to the nearest place, and the result
+    says so: no element is lost.
     """
     record, alignment = _with_whole_placeholders(record, alignment)
     record, alignment, marks = _with_marks(record, alignment)
@@ -138,27 +130,14 @@ def project_markup(
     found = openings.pulled_in([span for _, span in filled], found)
     around = [(element, run) for (element, _), place in zip(filled, found, strict=True) for run in place.runs]
     tags, cut_short = nested(around)
-    parents = {id(child): id(element) for element in record.markup.elements for child in element.children}
-    points = [
-        Point(
-            element,
-            _point_place(element, boundary, around_it, openings),
-            parents.get(id(element)),
-            _blanks(record.markup, element),
-        )
-        for element, boundary in empty
-        if id(element) not in taken
-    ]
-    points += [
-        Point(element, run[0], parents.get(id(element)), hollow=True) for element, run in around if run[0] == run[1]
-    ]
-    points = [_outside_its_kind(point, tags) for point in sorted(points, key=lambda point: point.element.start)]
+    loose = [(element, boundary) for element, boundary in empty if id(element) not in taken]
+    points = [_outside_its_kind(point, tags) for point in _points(record, loose, around, around_it, openings)]
     pieces = arranged(record.text, record.plain.offsets, tags, points, instead)
     found = [
         replace(place, reason=Reason.APART) if id(element) in cut_short and place.reason is None else place
         for (element, _), place in zip(filled, found, strict=True)
     ]
-    inserted = [element for element, _ in empty if element.stands_for and id(element) not in taken]
+    inserted = [element for element, _ in loose if element.stands_for]
     noted = list(_noted(record, filled, found, inserted))
     projected = tuple(place for _, place in noted)
     return Tagged(tuple(pieces), tuple(span for span, _ in noted), projected, record.tagged.words)
@@ -219,6 +198,31 @@ def _with_and_without_words(record: MarkupRecord) -> tuple[list[tuple[Element, S
             empty.append((element, start + within_a_word))
             inside.update(id(child) for child in element.walk())
     return filled, empty
+
+
+def _points(
+    record: MarkupRecord,
+    empty: Sequence[tuple[Element, int]],
+    around: Sequence[tuple[Element, Run]],
+    around_it: Surroundings,
+    openings: Openings,
+) -> list[Point]:
+    """Elements without words, and those that got none, in the order in which they stood."""
+    parents = {id(child): id(element) for element in record.markup.elements for child in element.children}
+    points = [
+        Point(
+            element,
+            _point_place(element, boundary, around_it, openings),
+            parents.get(id(element)),
+            _blanks(record.markup, element),
+        )
+        for element, boundary in empty
+    ]
+    points += [
+        Point(element, run[0], parents.get(id(element)), hollow=True) for element, run in around if run[0] == run[1]
+    ]
+    points.sort(key=lambda point: point.element.start)
+    return behind_neighbours(points, around, parents, record.markup.text)
 
 
 def _point_place(element: Element, boundary: int, around_it: Surroundings, openings: Openings) -> int:

@@ -22,6 +22,7 @@ from weft.cli.project_documents import list_segments, translate_document
 from weft.errors import SettingError
 from weft.text.cells import row_writer
 from weft.text.fields import PairFields
+from weft.text.rows import refuse_po
 from weft.text.watches import SplitWatch
 
 if TYPE_CHECKING:
@@ -219,6 +220,7 @@ def _format_of(labels: str, target: str | None) -> LabelFormat:
     name = labels.lower()
     if name.endswith(_OTHER_DOCUMENTS):
         raise SettingError(f"{labels}: weft cannot read this kind of document. It can read {', '.join(FORMATS)}.")
+    refuse_po(labels)
     if is_document(labels):
         return LabelFormat.DOCUMENT
     if target is not None and is_document(target):

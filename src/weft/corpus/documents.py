@@ -205,7 +205,7 @@ def read_text(path: str | Path, *, wrapped: bool | None = None) -> str:
         raise SettingError(f"weft reads subtitles as .srt or .vtt. Convert {name} first: {command}")
     text = "\n".join(decode(line, path, number) for number, line in enumerate(read_lines(path), start=1))
     if are_subtitles(path):
-        return without_times(text)
+        return without_times(text, references=name.lower().endswith(".vtt"))
     if wrapped is not None:
         return unwrapped(text) if wrapped else text
     text, width = found_wrapped(text)

@@ -1,6 +1,6 @@
 """Text as files lay it out: paragraphs wrapped at a width, and subtitles with numbers and times.
 
-Both are made plain without moving a character, so that positions in the text are positions in the file.
+Both are made plain without moving a word, so that positions in the text are positions in the file.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from html import unescape
 from itertools import groupby, pairwise
 
+from weft.text.hyphens import HYPHENS, with_whole_words
 from weft.text.lines import FilePath, display_name
 from weft.text.sentences import ends_with_mark, sentence_starts
 
@@ -37,15 +39,21 @@ def are_subtitles(path: FilePath) -> bool:
     return display_name(path).lower().endswith(_SUBTITLES)
 
 
-def without_times(text: str) -> str:
+def without_times(text: str, *, references: bool = False) -> str:
     """Subtitles with blanks in place of numbers, times and tags, and with each subtitle in one line.
 
-    A line that begins with a dash is another speaker's and stays a line. The length of the text does not change.
+    A line that begins with a dash is another speaker's and stays a line. The length of the text does not change: with
+    `references`, as in WebVTT, `&amp;` and the like become characters, and the rest of them blanks behind the word.
     """
     text = text.replace("\ufeff", " ")
     text = _TAGS.sub(_blank, _NOTES.sub(_blank, text))
     blocks = re.split(r"(\n[ \t]*(?:\n[ \t]*)*\n)", text)
-    return "".join(_cue(block) if number % 2 == 0 else block for number, block in enumerate(blocks))
+    plain = "".join(_cue(block) if number % 2 == 0 else block for number, block in enumerate(blocks))
+    return re.sub(r"\S+", _unescaped, plain) if references else plain
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return unescape(found[0]).ljust(len(found[0]))
 
 
 def _blank(found: re.Match[str]) -> str:
@@ -125,7 +133,7 @@ class _LineEnd:
     @property
     def is_open(self) -> bool:
         """Whether nothing ends here; behind a comma, verses, items of lists and salutations may end."""
-        return self.line[-1].isalnum()
+        return self.line[-1].isalnum() or (self.line[-1] in HYPHENS and self.line[-2:-1].isalnum())
 
     @property
     def goes_on(self) -> bool:
@@ -193,10 +201,10 @@ def _wrapping(block: _Block, width: int) -> list[int]:
 
 
 def _joined(text: str, numbers: Iterable[int]) -> str:
-    """A text with blanks in place of the ends of these lines."""
+    """A text with blanks in place of the ends of these lines, and without blanks in words that go on behind them."""
     wrapping = set(numbers)
     parts = []
     for number, line in enumerate(text.split("\n")):
         kept = line.rstrip() if number in wrapping else line + "\n"
         parts.append(kept.ljust(len(line) + 1))
-    return "".join(parts)[:-1]
+    return with_whole_words("".join(parts)[:-1], text)

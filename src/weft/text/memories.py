@@ -15,6 +15,7 @@ from weft.version import __version__
 
 _CODE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 _LINE_ENDS = re.compile(r"[\r\n]+")
+_BLANKS = re.compile(r"[ \t\r\n]+")
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in any XML
 
 
@@ -29,7 +30,8 @@ class Unit(NamedTuple):
 def unit_of(pair: TextPair) -> Unit | None:
     """The unit of a line of a file; None for a line that holds no pair.
 
-    Of records that hold words beside the text that they were split from, as `weft align` writes them, it is the text.
+    Of records that hold words beside the text that they were split from, as `weft align` writes them, it is the text;
+    blanks that stand for times and tags of subtitles become one.
     """
     if pair.sides is None:
         return None
@@ -40,7 +42,7 @@ def unit_of(pair: TextPair) -> Unit | None:
 
 def _text(side: str | Words, before: object) -> str:
     if isinstance(side, tuple):
-        side = before if isinstance(before, str) else " ".join(side)
+        return _BLANKS.sub(" ", before) if isinstance(before, str) else " ".join(side)
     return _LINE_ENDS.sub(" ", side)
 
 

@@ -15,7 +15,7 @@ from weft.errors import FormatError, SettingError, chosen
 from weft.text.fields import NoPairError, PairFields, Sides, TextPair
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_together
 from weft.text.pair_formats import TABLES, PairFormat, PairParser
-from weft.text.rows import GETTEXT, as_csv, is_csv, is_po, is_tsv, read_named_rows, read_rows, with_lines
+from weft.text.rows import as_csv, is_csv, is_tsv, read_named_rows, read_rows, refuse_po, with_lines
 from weft.text.tables import HEADING
 from weft.text.watches import PairsWatch, TableWatch, watched
 from weft.types import SentencePair, Words
@@ -174,8 +174,8 @@ def read_text_pairs(
     format = chosen("format", PairFormat, format)
     if target is not None:
         return _read_two_files((path, target), (read_lines(path), read_lines(target)), on_error, doubts)
-    if format is PairFormat.AUTO and is_po(path):
-        raise FormatError(display_name(path), None, GETTEXT)
+    if format is PairFormat.AUTO:
+        refuse_po(path)
     named_csv = is_csv(path)
     if fields.columns and format is PairFormat.AUTO:
         format = PairFormat.CSV if named_csv else PairFormat.TSV

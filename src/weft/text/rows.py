@@ -59,9 +59,10 @@ def as_csv(path: FilePath) -> FilePath:
     return path if is_csv(path) else CsvFile(display_name(path), fspath(path))
 
 
-def is_po(path: FilePath) -> bool:
-    """Whether a file's name says that it holds the translations of a program."""
-    return bool(_PO_NAME.search(display_name(path)))
+def refuse_po(path: FilePath) -> None:
+    """Refuse a file whose name says that it holds the translations of a program."""
+    if _PO_NAME.search(display_name(path)):
+        raise FormatError(display_name(path), None, GETTEXT)
 
 
 def is_csv(path: FilePath) -> bool:

@@ -139,6 +139,18 @@ def project(tmp_path, source, target, links, **options):
         ("a ,<sup/> c", "x y z", "0-0 1-1 2-2", "x<sup/> y z"),
         ("a ,<sup/> c", "x , z", "0-0 1-1 2-2", "x ,<sup/> z"),
         ("a <sup/>. c", "x y . z", "0-0 1-2 2-3", "x y <sup/>. z"),
+        # A mark behind an element stays behind it, wherever its last word goes; one at its end stays there.
+        ("a <b>c d</b><sup/> e", "x z y w", "0-0 1-2 2-1 3-3", "x <b>z y</b><sup/> w"),
+        ("a <i><b>c d</b></i><sup/> e", "x z y w", "0-0 1-2 2-1 3-3", "x <i><b>z y</b></i><sup/> w"),
+        ("<i>a <b>c d</b><sup/></i> e", "z y x w", "0-2 1-1 2-0 3-3", "<i><b>z y</b><sup/> x</i> w"),
+        ("a <b>c d<sup/></b> e", "x z y w", "0-0 1-2 2-1 3-3", "x <b>z y<sup/></b> w"),
+        ("<b>c d</b><sup/>", "z y x", "0-1 1-0", "<b>z y x</b><sup/>"),
+        ("a <b>c d</b><sup/>", "z y x", "0-2 1-1 2-0", "<b>z y</b><sup/> x"),
+        ("<bx id='1'/>c d<ex id='1'/><sup/> e", "z y w", "0-1 1-0 2-2", '<bx id="1"/>z y<ex id="1"/><sup/> w'),
+        ("a <b>c</b><sup/> d e f g", "x y z v w u", "0-0 1-1 1-5 2-2 3-3 4-4", "x <b>y</b><sup/> z v w u"),
+        ("a <b>c d</b> <sup/> e", "x z y w", "0-0 1-2 2-1 3-3", "x <b>z y</b> <sup/> w"),
+        ("a <b>c d</b> <sup/>e", "x z y w", "0-0 1-2 2-1 3-3", "x <b>z y</b> <sup/>w"),
+        ("a <b>c d</b><br/>e", "e c d a", "0-3 1-1 2-2 3-0", "e <b>c d</b> a<br/>"),
         # A break parts what it parted.
         ("a c<br>d", "y x z", "0-1 1-0 2-2", "y x<br/> z"),
         ("a<br>c", "x . y", "0-0 1-2", "x .<br/> y"),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shlex
 
 import pytest
@@ -161,6 +162,25 @@ def test_subtitles_that_are_not_read_are_not_taken_for_plain_text(tmp_path, name
     (tmp_path / name).write_text("[Script Info]\nDialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,Hallo.\n")
     with pytest.raises(SettingError, match=r"subtitles as \.srt or \.vtt\. Convert .*: ffmpeg -i .* .*\.srt"):
         read_text(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("film.vtt", ["AT&T", "&", "<i>us</i>", "it's", "a\u00a0b", "&lt;", "end"]),
+        ("film.srt", ["AT&amp;T", "&amp;", "&lt;i&gt;us&lt;/i&gt;", "it&#39;s", "a&nbsp;b", "&amp;lt;", "end"]),
+    ],
+)
+def test_references_in_webvtt_are_characters_and_every_word_stays_where_it_was(tmp_path, name, words):
+    text = (
+        "WEBVTT\n\n1\n00:00:01.000 --> 00:00:03.000\n"
+        "<v A&amp;B>AT&amp;T &amp; &lt;i&gt;us&lt;/i&gt;\nit&#39;s <b>a&nbsp;b</b> &amp;lt; end\n"
+    )
+    (tmp_path / name).write_text(text)
+    plain = read_text(tmp_path / name)
+    assert re.findall(r"[^ \n]+", plain) == words
+    assert len(plain) == len(text) - 1  # the end of the last line
+    assert [plain.index(begin) for begin in ("AT", "it", "end")] == [text.index(begin) for begin in ("AT", "it", "end")]
 
 
 def test_commands_to_copy_are_quoted_for_the_shell(tmp_path):

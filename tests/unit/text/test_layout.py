@@ -59,7 +59,6 @@ def test_subtitles_are_known_by_name():
 
 def _wrap(text, width):
     paragraphs = text.split("\n\n")
-    # Words stay whole: a hyphen at the end of a line would be read with a space behind it.
     return "\n\n".join(
         textwrap.fill(each, width, break_on_hyphens=False, break_long_words=False) for each in paragraphs
     )
@@ -111,6 +110,28 @@ def test_no_character_moves_when_lines_are_joined(text):
         assert len(joined) == len(text)
         assert joined.split() == text.split()
         assert [part.split() for part in joined.split("\n\n")] == [part.split() for part in text.split("\n\n")]
+
+
+@given(st.text(alphabet=st.sampled_from("abB2 .-\u00ad\t\n"), max_size=80))
+def test_words_that_are_parted_lose_hyphens_and_blanks_and_nothing_else(text):
+    joined = unwrapped(text)
+    assert len(joined) == len(text)
+    letters, kept = (re.sub(r"[\s\u00ad-]", "", each) for each in (text, joined))
+    assert kept == letters
+
+
+def test_a_hyphen_at_the_end_of_a_line_shows_that_a_text_is_wrapped():
+    text = """\
+The keeper climbed the hundred and twenty steps of the old light-
+house every single night, and nobody in the village could remem-
+ber when he had come to the island, or from which country he ca-
+me.
+"""
+    joined, width = found_wrapped(text)
+    assert width == 65
+    assert joined.split() == re.sub("-\n", "", text).split()
+    moved = [before == after for before, after in zip(text, joined, strict=True)].count(False)
+    assert moved < len("-\nhouse-\nber-\nme.\n")
 
 
 def test_two_lines_are_enough_where_a_sentence_goes_on():

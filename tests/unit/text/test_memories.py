@@ -41,7 +41,7 @@ def _allowed(text: str) -> str:
 
 
 def test_words_that_weft_split_are_text_again():
-    record = {"source_text": "L'eau, oui.", "id": 7}
+    record = {"source_text": "L'eau,   \n    oui.", "id": 7}
     pair = TextPair((("L'", "eau", ",", "oui", "."), ("Water", ",", "yes", ".")), record)
     assert unit_of(pair) == Unit("L'eau, oui.", "Water , yes .", "7")
     assert unit_of(TextPair(("a\r\nb", "c"))) == Unit("a b", "c")

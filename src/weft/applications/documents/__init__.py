@@ -45,7 +45,7 @@ FORMATS: dict[str, Callable[[], Opener]] = {
     ".xliff": _opener("xliff", "XliffDocument"),
     ".sdlxliff": _opener("xliff", "XliffDocument"),
     ".mqxliff": _opener("xliff", "XliffDocument"),
-    ".mxliff": _opener("xliff", "XliffDocument"),
+    ".mxliff": _opener("xliff", "XliffDocument", codes_in_text=True),
     ".tmx": _opener("tmx", "TmxDocument"),
     ".usfm": _opener("usfm", "UsfmDocument"),
     ".sfm": _opener("usfm", "UsfmDocument"),

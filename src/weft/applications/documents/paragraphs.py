@@ -179,8 +179,13 @@ class Paragraph:
         return lost
 
     def set_direction(self, *, document: bool) -> None:
-        """Let the translation run the way it is written; `document` says whether most of the text runs leftward."""
-        set_direction(self._node, leftward=paragraph_is_leftward(self.translated, document))
+        """Let the translation run the way it is written; `document` says whether most of the text runs leftward.
+
+        Numbers and names in a table begin on the same side as the other cells of their columns.
+        """
+        in_table = next(self._node.iterancestors(f"{WORD}tc"), None) is not None
+        leftward = paragraph_is_leftward(self.translated, document) or (document and in_table)
+        set_direction(self._node, leftward=leftward)
 
 
 def _is_formatting(element: Element) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weft.applications.arranging import Piece
-from weft.applications.documents.inline import DocumentSegment, Languages
+from weft.applications.documents.inline import DocumentSegment, Languages, TextBuilder
 from weft.applications.documents.trees import (
     InlineContent,
     Role,
@@ -22,7 +22,7 @@ from weft.applications.documents.trees import (
     parse_xml,
     xml_bytes,
 )
-from weft.applications.markup import Element
+from weft.applications.markup import Element, place_mark
 from weft.applications.placeholders import PLACEHOLDER
 from weft.errors import FormatError
 
@@ -36,13 +36,40 @@ _LINE_BREAK = re.compile(
     r"[<\[{]?\s*(?:br|lb|line[ _-]?break|page[ _-]?break|new[ _-]?line|tab)\s*/?[>\]}]?|\\[nrt]", re.IGNORECASE
 )
 _WITHIN_WORDS = re.compile(r"[<\[{&]?\s*(?:wbr|shy|soft[ _-]?hyphen)\s*/?[>\]};]?|[\u00ad\u200b-\u200d]", re.IGNORECASE)
+# How Phrase writes codes into its texts: {1>bold<1}, {b>bold<b}, {2}, and {j} where segments were joined.
+_CODE_IN_TEXT = re.compile(
+    r"\{(?P<bpt>\d{1,4}|[A-Za-z_^]{1,3})>|<(?P<ept>\d{1,4}|[A-Za-z_^]{1,3})\}|\{(?P<ph>\d{1,4}|j)\}"
+)
 # What a target says of itself before it is translated.
 _UNTRANSLATED = frozenset({"new", "needs-translation", "initial"})
 
 
-def inline_codes(*, second: bool = False) -> InlineContent:
-    """How XLIFF and TMX write inline content; `second` is XLIFF 2."""
-    return InlineContent(_element_of, _role_in_second if second else _role_of)
+class _CodesInText(TextBuilder):
+    """Builds markup from text that has codes as Phrase writes them."""
+
+    def add(self, text: str) -> None:
+        """Take in text and the codes in it."""
+        position = 0
+        for found in _CODE_IN_TEXT.finditer(text):
+            super().add(text[position : found.start()])
+            self._add_code(str(found.lastgroup), found)
+            position = found.end()
+        super().add(text[position:])
+
+    def _add_code(self, name: str, found: re.Match[str]) -> None:
+        joins = found[name] == "j"
+        if joins:
+            self.part()
+        element = Element(name, {"id": found[name]}, alone=True, code=(found[0], ""), breaks=joins)
+        paired = place_mark(self, element)
+        if paired is not element:
+            paired.name = paired.opening()  # as people know it
+
+
+def inline_codes(*, second: bool = False, in_text: bool = False) -> InlineContent:
+    """How XLIFF and TMX write inline content; `second` is XLIFF 2, and `in_text` the XLIFF of Phrase."""
+    role_of = _role_in_second if second else _role_of
+    return InlineContent(_element_of, role_of, _CodesInText if in_text else TextBuilder)
 
 
 def _element_of(node: Any) -> Element:
@@ -93,7 +120,7 @@ def segment_of(inline: InlineContent, source: Any, target: Any | None) -> Docume
     if given is None or not given.text.strip():
         return DocumentSegment(markup)
     wanted, found = (
-        Counter((item.name, item.attributes.get("id")) for item in side.elements) for side in (markup, given)
+        Counter((item.name, item.attributes.get("id"), item.free) for item in side.elements) for side in (markup, given)
     )
     return DocumentSegment(markup, given.text.strip(), done=wanted == found)
 
@@ -113,7 +140,7 @@ class XliffDocument:
 
     language: str | None = None  # it does not go on naming that of the original
 
-    def __init__(self, data: bytes, name: str, languages: Languages) -> None:
+    def __init__(self, data: bytes, name: str, languages: Languages, *, codes_in_text: bool = False) -> None:
         self._tree = parse_xml(data, name)
         self._crlf = has_crlf(data)
         root = self._tree.getroot()
@@ -122,7 +149,7 @@ class XliffDocument:
             raise FormatError(name, None, "expected an <xliff> of version 1.2 or 2.x.")
         self._languages = languages
         self._second = version.startswith("2.")
-        self._inline = inline_codes(second=self._second)
+        self._inline = inline_codes(second=self._second, in_text=codes_in_text)
         units = [
             unit for unit in (_segments(root) if self._second else _trans_units(root)) if _translatable(unit.holder)
         ]
@@ -143,7 +170,11 @@ class XliffDocument:
         if target is None:
             target = _new_target(unit)
         emptied(target)
-        append_pieces(target, pieces, move=False)
+        # Codes that are text have no nodes.
+        written = (
+            piece if isinstance(piece, str) or piece.element.origin is not None else piece.literal for piece in pieces
+        )
+        append_pieces(target, list(written), move=False)
         for node in (target, unit.holder):
             if node.get("state") in _UNTRANSLATED:
                 node.set("state", "translated")

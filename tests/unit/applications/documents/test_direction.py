@@ -74,6 +74,15 @@ def test_tables_are_mirrored_and_back_again(word):
     assert not list(root.iter(f"{WORD}bidiVisual", f"{WORD}bidi", f"{WORD}rtl"))
 
 
+def test_cells_of_numbers_and_names_begin_where_the_others_of_their_table_do(word):
+    cells = ("12 %", "Example GmbH")
+    data, root = word(["a", "Example GmbH"], ["عقد", "Example GmbH", *cells], "ar", cells=cells)
+    assert leftward(root) == [True, False, True, True]
+    assert len(list(root.iter(f"{WORD}rtl"))) == 1, "numbers and Latin letters run as they did"
+    _, root = word(["a"], ["contract", "Example GmbH", *cells], "en", cells=cells, before=data)
+    assert leftward(root) == [False] * 4
+
+
 @pytest.mark.parametrize("language", ["ar", None])
 def test_a_part_of_a_page_says_it_on_its_blocks(tmp_path, translated, language):
     (tmp_path / "a.html").write_text("<p>a</p><div><p>b</p></div><p>c</p>")

@@ -160,6 +160,35 @@ def test_a_page_that_names_an_encoding_it_is_not_in_names_the_one_it_is_written_
     assert "Grüße → “x”" in written.decode()
 
 
+@pytest.mark.parametrize(
+    ("named", "data", "text"),
+    [
+        ("iso-8859-1", b"\x93It\x92s\x94 \x80 5", "“It’s” € 5"),
+        ("Latin1", b"caf\xe9 \x85", "café …"),
+        ("us-ascii", b"\x93caf\xe9\x94", "“café”"),
+        (None, b"\x93caf\xe9\x94", "“café”"),
+        ("iso-8859-9", b"\x93\xfe\x94", "“ş”"),
+        ("tis-620", b"\x93\xa1\x94", "“ก”"),
+        ("shift_jis", b"\x87\x40 \x93\xfa", "① 日"),
+        ("gb2312", b"\x8a\x40", "夽"),
+        ("big5", b"\xa4\xa4 \x88\x62", "中 Ê̄"),
+        ("euc-kr", b"\x8c\x63", "똠"),
+        ("iso-8859-5", b"\xd0", "а"),
+        ("iso-8859-1", b"\xe9 \x81", "é \x81"),  # a byte that windows-1252 has not
+    ],
+)
+def test_names_of_encodings_mean_what_the_html_standard_says(tmp_path, named, data, text):
+    meta = "" if named is None else f'<meta charset="{named}">'
+    page = f"<html><head>{meta}</head><body><p>".encode() + data + b"</p><pre>" + data + b"</pre></body></html>"
+    (tmp_path / "page.html").write_bytes(page)
+    document = read_document(tmp_path / "page.html")
+    assert [segment.text for segment in document.segments] == [text]
+    (tmp_path / "links").write_text("0-0\n")
+    written = project_document(document, [text], LinkFile(tmp_path / "links"))
+    assert meta.encode() in written
+    assert b"<p>" + data + b"</p><pre>" + data in written or b"\x81" in data
+
+
 def test_a_page_that_cannot_be_in_utf_16_is_not_read_as_such(tmp_path):
     (tmp_path / "page.html").write_bytes(b'<html><meta charset="utf-16"><body><p>caf\xe9</p></body></html>')
     assert [segment.text for segment in read_document(tmp_path / "page.html").segments] == ["café"]

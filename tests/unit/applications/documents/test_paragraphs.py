@@ -89,6 +89,29 @@ def test_a_picture_brings_no_blank_before_a_full_stop():
     assert [etree.QName(item[-1]).localname for item in node.iter(f"{{{WORD}}}r")] == ["t", "drawing", "t"]
 
 
+@pytest.mark.parametrize(
+    ("before", "behind", "name"),
+    [
+        ("", '<w:r><w:footnoteReference w:id="2"/></w:r>', "footnoteReference"),
+        (
+            '<w:commentRangeStart w:id="0"/>',
+            '<w:commentRangeEnd w:id="0"/><w:r><w:commentReference w:id="0"/></w:r>',
+            "commentReference",
+        ),
+    ],
+)
+def test_a_note_stays_behind_the_phrase_that_it_is_about(before, behind, name):
+    node = paragraph(run("the ") + before + run("annual budget", "<w:b/>") + behind + run(" today"))
+    translated(node, "le budget annuel aujourd’hui", {(0, 0), (1, 2), (2, 1), (3, 3)})
+    inner = [item for item in node.iter() if etree.QName(item).localname in ("t", name)]
+    assert [item.text or etree.QName(item).localname for item in inner] == [
+        "le ",
+        "budget annuel",
+        name,
+        " aujourd’hui",
+    ]
+
+
 @pytest.mark.parametrize("raised", ['<w:vertAlign w:val="superscript"/>', '<w:position w:val="8"/>'])
 def test_a_raised_number_with_a_link_is_no_word(raised):
     node = paragraph(run("cake") + f'<w:hyperlink w:anchor="n">{run("1", raised)}</w:hyperlink>' + run(", good"))
