@@ -209,7 +209,7 @@ class Server:
 
     def __exit__(self, *error: object) -> None:
         if self._program is not None:
-            self._program.communicate(timeout=60)
+            self._program.communicate(timeout=400)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

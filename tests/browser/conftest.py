@@ -71,7 +71,7 @@ def server() -> Iterator[str]:
     assert address, line
     yield address[0]
     running.terminate()
-    running.wait(timeout=120)
+    running.wait(timeout=400)
 
 
 @pytest.fixture

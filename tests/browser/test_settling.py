@@ -78,7 +78,7 @@ def agreement(first: Said, second: Said) -> tuple[float, float, float]:
 def test_agreement_is_the_same_on_the_page_over_http_and_on_the_command_line(running, visit):
     said = Project.read(running.folder).annotations
     aer, f1, kappa = agreement(said["Ann"], said["Ben"])
-    with urlopen(f"{running.address}/api/projects/two/agreement?first=Ann&second=Ben", timeout=60) as answer:
+    with urlopen(f"{running.address}/api/projects/two/agreement?first=Ann&second=Ben", timeout=400) as answer:
         found = json.load(answer)
     assert (found["sentences"], found["rates"]) == (PAIRS, pytest.approx({"aer": aer, "f1": f1, "kappa": kappa}))
     for place in (0, -1):

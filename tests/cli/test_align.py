@@ -328,7 +328,7 @@ def test_an_interrupted_run_leaves_no_file(tmp_path, name):
         time.sleep(0.05)
     assert len(list(tmp_path.iterdir())) == 1
     running.send_signal(signal.SIGINT)
-    _, errors = running.communicate(timeout=60)
+    _, errors = running.communicate(timeout=400)
     assert running.returncode != 0
     assert b"Traceback" not in errors
     assert list(tmp_path.iterdir()) == []

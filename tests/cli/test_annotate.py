@@ -36,13 +36,13 @@ def test_a_project_is_made_of_files_and_served(tmp_path):
         body = json.dumps({"annotator": "Ann", "links": [[0, 0]], "state": "done"}).encode()
         request = Request(f"{address}/api/projects/work/pairs/0", body, {"Content-Type": "application/json"})
         request.method = "PUT"
-        with urlopen(request, timeout=60) as answer:
+        with urlopen(request, timeout=400) as answer:
             assert json.load(answer)["revision"] == 1
         refused = run(tmp_path / "work", "--port", "0")
         assert (refused.returncode, "open in another weft" in refused.stderr) == (2, True)
     finally:
         server.terminate()
-        server.wait(timeout=120)
+        server.wait(timeout=400)
         server.stderr.close()
     # Told to stop, it wrote the plain files.
     line = Path(tmp_path / "work" / "annotations" / "Ann.jsonl").read_text().splitlines()[0]
@@ -89,13 +89,13 @@ def test_a_team_needs_a_token(tmp_path):
         said = server.stderr.readline() + server.stderr.readline()
         address = re.search(r"http://\S+", said)[0]
         with pytest.raises(HTTPError, match="401"):
-            urlopen(f"{address}/api/projects", timeout=60)
+            urlopen(f"{address}/api/projects", timeout=400)
         signed = Request(f"{address}/api/projects", headers={"Authorization": "Bearer s3cret"})
-        with urlopen(signed, timeout=60) as answer:
+        with urlopen(signed, timeout=400) as answer:
             assert json.load(answer) == {"available": True, "can_create": True, "projects": []}
     finally:
         server.terminate()
-        server.wait(timeout=120)
+        server.wait(timeout=400)
         server.stderr.close()
 
 

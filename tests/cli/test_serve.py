@@ -43,7 +43,7 @@ def started() -> Iterator[object]:
 
 def post(address: str, **request: object) -> dict:
     body = json.dumps(request).encode()
-    with urlopen(Request(f"{address}/api/align", body, {"Content-Type": "application/json"}), timeout=60) as answer:
+    with urlopen(Request(f"{address}/api/align", body, {"Content-Type": "application/json"}), timeout=400) as answer:
         return json.load(answer)
 
 
@@ -55,10 +55,10 @@ def test_it_listens_on_loopback_answers_and_stops(started, tiny_bert):
     assert answer["model"] == "weft-mini"
     assert [link[:2] for link in answer["alignments"][0]["links"]] == [[0, 0], [1, 1]]
     assert post(address, source="gut .", target="good .", model="bert")["model"] == "bert"
-    with urlopen(f"{address}/api/models", timeout=60) as models:
+    with urlopen(f"{address}/api/models", timeout=400) as models:
         assert str(tiny_bert) not in models.read().decode()
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=120) in (0, 130, -signal.SIGINT)
+    assert process.wait(timeout=400) in (0, 130, -signal.SIGINT)
     assert "Traceback" not in process.stderr.read()
 
 
@@ -73,7 +73,7 @@ def test_a_folder_of_projects_is_served(started, tmp_path):
     create_project(tmp_path / "one", [ProjectPair(SentencePair(("ja",), ("yes",)))])
     create_project(tmp_path / "two", [ProjectPair(SentencePair(("gut",), ("good",)))] * 2)
     _, _, address = started("--project", tmp_path)
-    with urlopen(f"{address}/api/projects", timeout=60) as answer:
+    with urlopen(f"{address}/api/projects", timeout=400) as answer:
         found = json.load(answer)
     assert (found["can_create"], [(each["name"], each["pairs"]) for each in found["projects"]]) == (
         True,

@@ -53,7 +53,7 @@ class Server:
 
     def stop(self) -> None:
         self.process.terminate()
-        self.process.wait(timeout=120)
+        self.process.wait(timeout=400)
         assert self.process.stderr is not None
         self.process.stderr.close()
 
@@ -137,7 +137,7 @@ def test_idle_connections_lock_nobody_out(open_):
     idle = []
     try:
         for _ in range(400):
-            idle.append(socket.create_connection(("127.0.0.1", open_.port), timeout=60))
+            idle.append(socket.create_connection(("127.0.0.1", open_.port), timeout=400))
         for connection in idle[-100:]:
             connection.sendall(b"GET / HTTP/1.1\r\nHost: ")  # never becomes a request
         assert [open_.align()[0] for _ in range(3)] == [200, 200, 200]
@@ -147,7 +147,7 @@ def test_idle_connections_lock_nobody_out(open_):
 
 
 def test_what_is_no_http_is_refused_in_json(open_):
-    with socket.create_connection(("127.0.0.1", open_.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", open_.port), timeout=400) as connection:
         connection.sendall(b"hello there\r\n\r\n")
         answer = b"".join(iter(lambda: connection.recv(4096), b""))
     assert answer.startswith(b"HTTP/1.1 400 ")
@@ -162,7 +162,7 @@ def test_what_nobody_waits_for_is_not_computed(open_):
     ]
     body = json.dumps({"pairs": pairs}).encode()
     started = time.monotonic()
-    with socket.create_connection(("127.0.0.1", open_.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", open_.port), timeout=400) as connection:
         head = "POST /api/align HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json"
         head += f"\r\nContent-Length: {len(body)}"
         connection.sendall(f"{head}\r\n\r\n".encode() + body)

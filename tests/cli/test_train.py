@@ -186,7 +186,7 @@ def test_a_run_that_is_told_to_stop_ends_without_a_traceback(toy, tmp_path, to, 
             psutil.Process(run.pid).children()[0].kill()
         else:
             os.killpg(run.pid, signal.SIGTERM)
-        said = run.communicate(timeout=120)[1]
+        said = run.communicate(timeout=400)[1]
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(run.pid, signal.SIGKILL)

@@ -185,7 +185,7 @@ def test_it_goes_on_in_a_forked_process(library):
     sent = loaded(batch_tokens=64)
     expected = states_of(sent)
     with ProcessPoolExecutor(2, multiprocessing.get_context("fork")) as pool:
-        for states in pool.map(in_a_fork, range(2), timeout=120):
+        for states in pool.map(in_a_fork, range(2), timeout=400):
             assert np.array_equal(states, expected)
     assert np.array_equal(states_of(sent), expected)
 

@@ -56,7 +56,7 @@ def test_what_a_task_held_is_gone_when_the_next_but_one_begins(at_once):
 
 
 def test_threads_work_at_once_and_read_no_further_than_they_must():
-    read, together = [], threading.Barrier(2, timeout=120)
+    read, together = [], threading.Barrier(2, timeout=400)
 
     def tasks():
         for task in range(100):

@@ -27,14 +27,14 @@ def test_an_aligner_that_was_used_works_in_forked_processes():
     expected = aligner.align_batch(PAIRS)[:2]  # several batches, so that all its threads have begun
     with ProcessPoolExecutor(2, multiprocessing.get_context("fork")) as pool:
         found = [pool.submit(align_globally, pair) for pair in PAIRS[:4]]
-        assert [str(alignment.result(timeout=120)) for alignment in found] == [*map(str, expected)] * 2
+        assert [str(alignment.result(timeout=400)) for alignment in found] == [*map(str, expected)] * 2
     assert str(aligner.align(*PAIRS[0])) == str(expected[0])
 
 
 def test_an_aligner_travels_to_a_spawned_process():
     sent = Aligner.from_pretrained(threshold=0.2)
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        found = pool.submit(sent.align, *PAIRS[0]).result(timeout=240)
+        found = pool.submit(sent.align, *PAIRS[0]).result(timeout=400)
     assert found == sent.align(*PAIRS[0])
 
 

@@ -120,7 +120,7 @@ def test_lines_of_a_pipe_arrive_before_the_pipe_is_closed(tmp_path, written):
     def feed() -> None:
         with pipe.open("wb", buffering=0) as file:
             file.write(written)
-            may_close.wait(timeout=10)
+            may_close.wait(timeout=400)
 
     feeder = threading.Thread(target=feed)
     feeder.start()
