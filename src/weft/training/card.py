@@ -9,10 +9,10 @@ from typing import Any
 from weft.encoding.torch import library_silence
 from weft.errors import number_of
 from weft.models.files import set_usual_permissions
-from weft.models.languages import listed_code
 from weft.models.resolve import resolve_model
 from weft.models.settings import ModelSettings
 from weft.text.files import files_moved_in, writes_explained
+from weft.text.languages import listed_code
 from weft.training.checkpoints import Progress
 from weft.training.config import TrainingConfig, known
 from weft.training.model import TrainableEncoder
