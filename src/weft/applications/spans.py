@@ -12,7 +12,7 @@ from typing import Any
 
 from weft.applications.columns import is_label, spans_of
 from weft.applications.projection import Run, Span
-from weft.errors import FormatError
+from weft.errors import FormatError, SettingError
 from weft.text.fields import PairFields, nested_field, sentence_field
 from weft.text.json_objects import parse_json_object, shorten
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines
@@ -110,6 +110,8 @@ def read_span_records(
                 yield _tag_record(record, given, names, labelled, segmenters, of_words=of_words, raw=raw)
             else:
                 yield _span_record(record, given or [], names, labelled, Unit(unit), segmenters)
+        except SettingError:
+            raise
         except (FormatError, ValueError) as error:
             located = error if isinstance(error, FormatError) else FormatError(display_name(path), number, str(error))
             if on_error is None:

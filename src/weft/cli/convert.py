@@ -155,7 +155,7 @@ def convert(
 
     Example: weft convert gold.naacl gold.talp --from naacl --to talp
     """
-    speak_of({"input_format": "--from"})
+    speak_of({"input_format": "--from", "raw": "--raw"})
     to_format = to_format or _BY_ENDING.get(ending(output), Format.PHARAOH)
     if (to_format, ending(output)) != (Format.TMX, "tmx"):
         refuse_other_kinds(output, "a table's name ends in .tsv or .csv, JSONL in .jsonl, TMX in .tmx.")

@@ -139,6 +139,8 @@ class JsonlParser:
             raise NoPairError(str(error), others) from error
         try:
             source, target = self._fields.names_in(record, self._order)
+        except SettingError:
+            raise
         except ValueError as error:
             raise NoPairError(str(error), record) from error
         extra = {name: value for name, value in record.items() if name not in (source, target)}

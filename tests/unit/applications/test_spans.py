@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from weft.applications.projection import Span
 from weft.applications.spans import BAD_RECORD, read_span_records, split_at_blanks, words_in, write_spans, write_tags
-from weft.errors import FormatError
+from weft.errors import FormatError, SettingError
 from weft.text.fields import PairFields
 from weft.text.pairs import split_words
 from weft.text.segment import segmenter_for
@@ -134,6 +134,12 @@ def test_fields_of_other_names(tmp_path):
         read(
             tmp_path, {"text": {"de": "ab"}, "en": "x"}, fields=PairFields.of("text.de", "en"), spans_field="ner.spans"
         )
+
+
+def test_of_three_languages_two_must_be_chosen(tmp_path):
+    record = {"translation": {"de": "a", "en": "b", "fr": "c"}, "spans": []}
+    with pytest.raises(SettingError, match="text in de, en and fr"):
+        list(read(tmp_path, record, on_error=lambda error: None))
 
 
 def test_a_tag_for_each_word(tmp_path):
