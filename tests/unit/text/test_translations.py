@@ -144,6 +144,17 @@ def test_countries_make_no_difference_unless_they_tell_languages_apart():
     assert order({"pt-BR": "", "pt-PT": ""}) == ("pt-PT", "pt-BR")
 
 
+def test_one_record_in_more_languages_does_not_end_a_run(tmp_path):
+    three = {"translation": {"de": "ja", "en": "yes", "fr": "oui"}}
+    (tmp_path / "good").write_text(json.dumps({"source": "a", "target": "b"}) + "\n" + json.dumps(three) + "\n")
+    (tmp_path / "empty").write_text(json.dumps({"source": "", "target": ""}) + "\n" + json.dumps(three) + "\n")
+    bad: list[FormatError] = []
+    assert [row.sides for row in read_text_pairs(tmp_path / "good", on_error=bad.append)] == [("a", "b"), None]
+    assert "text in de, en and fr" in str(bad[0])
+    with pytest.raises(SettingError):
+        list(read_text_pairs(tmp_path / "empty", on_error=bad.append))
+
+
 def test_of_more_languages_those_of_the_first_record_are_taken():
     order = LanguageOrder((None, None))
     assert order({"de": "", "en": ""}) == ("de", "en")
