@@ -14,10 +14,11 @@ from weft.applications.remapping import Remap, remapped, sentencepieces, split_a
 from weft.applications.spans import split_at_blanks
 from weft.cli.badlines import BadLines
 from weft.cli.options import LINKS, TEXT, ColumnsOption, SourceFieldOption, TargetFieldOption
-from weft.cli.output import ending, noting_none, refuse_other_kinds, say, speak_of, write_lines
+from weft.cli.output import noting_none, refuse_other_kinds, say, speak_of, write_lines
 from weft.errors import FormatError, SettingError, WeftError, number_of
 from weft.text.cells import RowWriter, row_writer
 from weft.text.fields import SIDES, PairFields, TextPair
+from weft.text.files import ending
 from weft.text.lines import display_name, rereadable
 from weft.text.links import LinkFormat, format_links, recognised_links
 from weft.text.memories import MemoryWriter, Unit, unit_of

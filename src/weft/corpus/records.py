@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft.errors import FormatError
 from weft.text.fields import PairFields
+from weft.text.files import ending
 from weft.text.lines import FilePath, OnError, display_name
 from weft.text.links import LinkFormat, json_links, line_writer
 from weft.text.other_fields import UNKNOWN, WRITTEN, WRITTEN_RAW, OtherFields
@@ -36,6 +37,15 @@ class OutputFormat(StrEnum):
     JSONL = "jsonl"
     WORDS = "words"
     NAACL = "naacl"
+
+
+# Pharaoh is talp without possible links, so a name that ends in .talp needs nothing else.
+_BY_ENDING = {"json": OutputFormat.JSONL, "jsonl": OutputFormat.JSONL, "naacl": OutputFormat.NAACL}
+
+
+def format_named(path: str) -> OutputFormat:
+    """The format in which links are written to a file of this name, unless another is chosen."""
+    return _BY_ENDING.get(ending(path), OutputFormat.PHARAOH)
 
 
 class Record(NamedTuple):
