@@ -139,10 +139,10 @@ def read_records(
     """
     texts = read_text_pairs(path, target, format=format, fields=fields, on_error=on_error)
     watch = SplitWatch(path)
-    others = OtherFields(path, WRITTEN_RAW if segmenters else WRITTEN, sometimes=[UNKNOWN])
+    others = OtherFields(path, WRITTEN_RAW if segmenters else WRITTEN, sometimes=[UNKNOWN]) if keep_extra else None
     for number, text in enumerate(texts, start=1):
         sides, other_fields = text
-        extra = others.kept(other_fields, sides) if keep_extra else None
+        extra = others.kept(other_fields, sides) if others else None
         if sides is None:
             yield _HEADING if text is HEADING else Record(NOTHING, extra=extra)
             continue
