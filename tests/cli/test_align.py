@@ -282,6 +282,7 @@ def test_a_missing_extra_is_named(blocked, options, extra):
         ("weft-maxi", "there is no built-in model or folder weft-maxi; did you mean weft-mini? A model from"),
         ("bert-base-cased", "there is no built-in model or folder bert-base-cased. A model from"),
         ("some/model", "The model some/model needs"),
+        ("xlm-roberta-base", "weft: The model xlm-roberta-base needs an optional part of weft: "),
     ],
 )
 def test_a_name_is_doubted_before_torch_is_asked_for(name, said):

@@ -14,6 +14,7 @@ import pytest
 
 from processes import interruptible
 from weft.annotation.project import Project
+from weft.errors import install_command
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -122,3 +123,16 @@ def test_links_that_are_too_few(weft, tmp_path):
     (tmp_path / "links").write_text("0-0\n")
     done = weft("annotate", "work", "--pairs", "pairs", "--links", "links", "--only-create", cwd=tmp_path)
     assert "weft: links has 1 line but the list of pairs has 2 lines;" in done.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("--pairs", "pairs.txt")])
+def test_without_the_web_app_nothing_is_created(tmp_path, options):
+    (tmp_path / "pairs.txt").write_text("das Haus ||| the house\n")
+    code = "import sys; sys.modules['fastapi'] = None; sys.argv[0] = 'weft'; from weft.cli.main import main; main()"
+    command = [sys.executable, "-c", code, "annotate", "work", *options]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == f"weft: The web app needs an optional part of weft: {install_command('serve')}.\n"
+    assert not (tmp_path / "work").exists()
+    only = subprocess.run([*command, "--only-create"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (only.returncode, (tmp_path / "work").exists()) == ((0, True) if options else (2, False))

@@ -241,7 +241,7 @@ def test_tables_memories_and_xliff_are_sentence_pairs_also_for_jsonl(weft, tmp_p
     done = weft("convert", name, "--to", "jsonl", *options, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     *headings, pair = map(json.loads, done.stdout.splitlines())
-    assert pair == UNIT
+    assert {side: pair[side] for side in UNIT} == UNIT
     # A line of column names keeps its place, so that line n belongs to line n of links made from the table.
     assert headings == [{"source": [], "target": []}] * ("\n" in content[:-1] and name.startswith("table"))
 
@@ -275,7 +275,7 @@ def test_messages_about_the_format_name_the_option_that_convert_has(weft):
 
 
 @pytest.mark.parametrize(
-    ("options", "stand_in"), [(["--to", "bars"], ""), (["--to", "jsonl"], '{"source": [], "target": []}')]
+    ("options", "stand_in"), [(["--to", "bars"], ""), (["--to", "jsonl"], '{"id": "b", "source": [], "target": []}')]
 )
 def test_a_unit_without_a_translation_keeps_its_place(weft, tmp_path, options, stand_in):
     untranslated = '<trans-unit id="b"><source>Offen.</source></trans-unit>\n'
@@ -342,8 +342,68 @@ def test_a_table_becomes_records_by_the_name_of_the_output(weft, tmp_path):
     (tmp_path / "table.csv").write_text("id,de,en\n1,das Haus,the house\n")
     done = weft("convert", "table.csv", "k.jsonl", "--source-field", "de", "--target-field", "en", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    record = '{"source": ["das", "Haus"], "target": ["the", "house"]}\n'
+    record = '{"id": "1", "source": ["das", "Haus"], "target": ["the", "house"]}\n'
     assert (tmp_path / "k.jsonl").read_text().endswith(record)
+
+
+ROWS = [{"id": "1", "note": "x", "de": "das Haus", "en": "the house"}, {"id": "2", "note": "y", "de": "ja", "en": ""}]
+BY_NAME = ["--source-field", "de", "--target-field", "en"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options"),
+    [
+        ("t.csv", "id,note,de,en\n1,x,das Haus,the house\n2,y,ja,\n", BY_NAME),
+        ("t.tsv", "1\tx\tdas Haus\tthe house\n2\ty\tja\t\n", ["--columns", "id,note,source,target"]),
+        ("t.jsonl", "".join(json.dumps(row) + "\n" for row in ROWS), BY_NAME),
+    ],
+)
+@pytest.mark.parametrize("swap", [[], ["--swap"]])
+def test_records_keep_what_else_their_lines_say(weft, tmp_path, name, content, options, swap):
+    (tmp_path / name).write_text(content)
+    done = weft("convert", name, "--to", "jsonl", *options, *swap, cwd=tmp_path)
+    first, second = [json.loads(line) for line in done.stdout.splitlines()][-2:]
+    sides = [["das", "Haus"], ["the", "house"]]
+    source, target = reversed(sides) if swap else sides
+    assert first == {"id": "1", "note": "x", "source": source, "target": target}
+    assert second == {"id": "2", "note": "y", "source": [], "target": []}
+
+
+def test_links_are_kept_with_the_words_that_they_count(weft):
+    record = {"id": 1, "links": [[0, 1]], "score": 0.5, "source": ["a"], "target": ["b", "c"]}
+    fields = ("--source-field", "source", "--target-field", "target")
+    whole = weft("convert", "-", "--to", "jsonl", *fields, stdin=json.dumps(record))
+    assert (json.loads(whole.stdout), whole.stderr) == (record, "")
+    swapped = weft("convert", "-", "--to", "jsonl", *fields, "--swap", stdin=json.dumps(record))
+    assert (json.loads(swapped.stdout), swapped.stderr) == ({"id": 1, "source": ["b", "c"], "target": ["a"]}, "")
+
+
+def test_a_field_that_the_sentences_replace_is_named(weft):
+    record = {"source": "corpus", "score": 7, "de": "ja", "en": "yes"}
+    done = weft("convert", "-", "--to", "jsonl", *BY_NAME, stdin=json.dumps(record))
+    assert json.loads(done.stdout) == {"score": 7, "source": ["ja"], "target": ["yes"]}
+    assert "so yours are lost: source. To keep them, rename them first." in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "stand_in"),
+    [
+        (["tsv"], "A blank line"),
+        (["bars"], "A blank line"),
+        (["jsonl", "--source-field", "source", "--target-field", "target"], "A record without words"),
+    ],
+)
+def test_sentences_without_a_counterpart_are_counted(weft, options, stand_in):
+    pair = {"source": ["ja"], "source_span": [0, 2], "target": ["yes"], "target_span": [0, 3]}
+    alone = {"source": ["nein"], "source_span": [3, 7], "target": [], "target_span": None}
+    lines = "".join(json.dumps(record) + "\n" for record in (pair, alone, alone, {"source": "gut", "target": ""}))
+    done = weft("convert", "-", "--to", *options, stdin=lines)
+    assert (done.returncode, done.stdout.count("\n")) == (0, 4)
+    assert done.stderr.splitlines() == [
+        f"weft: stdin:4: the target side is empty. {stand_in} takes its place.",
+        "weft: lines without a sentence pair: 1.",
+        f"weft: sentences without a counterpart: 2. {stand_in} takes the place of each.",
+    ]
 
 
 def test_sentence_pairs_become_a_translation_memory(weft, tmp_path):

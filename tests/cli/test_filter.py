@@ -243,3 +243,16 @@ def test_links_of_another_file(weft, files):
     assert done.returncode == 1
     assert "pairs has 4 lines but links has 5 lines" in done.stderr
     assert not (files / "out").exists()
+
+
+def test_a_memory_in_three_languages_is_not_filtered_before_two_are_chosen(weft, tmp_path):
+    third = '<tuv xml:lang="fr"><seg>la maison</seg></tuv>'
+    unit = f'<tu><tuv xml:lang="de"><seg>das Haus</seg></tuv><tuv xml:lang="en"><seg>the house</seg></tuv>{third}</tu>'
+    (tmp_path / "t.tmx").write_text(f'<tmx><header srclang="de"/><body>\n{unit}\n</body></tmx>')
+    filtered = ("filter", "t.tmx", "--raw", "--keep", "1", "-o", "clean.tmx")
+    done = weft(*filtered, cwd=tmp_path)
+    assert (done.returncode, (tmp_path / "clean.tmx").exists()) == (2, False)
+    assert "has text in de, en and fr. Choose two of these languages with --source-language and" in done.stderr
+    chosen = weft(*filtered, "--source-language", "fr", "--target-language", "de", cwd=tmp_path)
+    assert (chosen.returncode, chosen.stderr) == (0, "weft: kept 1 of 1 pair.\n")
+    assert (tmp_path / "clean.tmx").read_text() == (tmp_path / "t.tmx").read_text()

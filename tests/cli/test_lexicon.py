@@ -179,3 +179,12 @@ def test_examples_of_raw_text_are_the_sentences_themselves(weft, tmp_path):
     assert done.returncode == 0
     examples = {tuple(row.split("\t")[6:]) for row in done.stdout.splitlines()}
     assert examples == {("Seid höflich, doch bestimmt.", "Be polite, but firm.")}
+
+
+def test_examples_of_words_that_weft_split_are_the_sentences_themselves(weft, tmp_path):
+    (tmp_path / "raw.txt").write_text("Seid höflich, doch bestimmt. ||| Be polite, but firm.\n")
+    weft("align", "raw.txt", "--raw", "--source-language", "de", "-o", "links.jsonl", cwd=tmp_path)
+    done = weft("lexicon", "links.jsonl", "--links", "links.jsonl", "--examples", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    examples = {tuple(row.split("\t")[6:]) for row in done.stdout.splitlines()}
+    assert examples == {("Seid höflich, doch bestimmt.", "Be polite, but firm.")}

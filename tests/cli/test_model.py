@@ -44,6 +44,18 @@ def test_a_folder_is_exported_described_and_used(weft, tiny_bert, tmp_path):
     assert weft("align", "--model", tmp_path / "small", stdin="das ||| das\n").stdout == "0-0\n"
 
 
+def test_text_to_calibrate_on_is_read_with_the_options_of_other_commands(weft, tiny_bert, tmp_path):
+    (tmp_path / "t.csv").write_text("id,German,English\n1,Das Haus.,The house.\n2,Der Hund.,The dog.\n")
+    export = ("model", "export", tiny_bert, "--to", "onnx-int8", "--layer", "2", "--text", "t.csv", "-o")
+    advised = ("--source-field", "German", "--target-field", "English", "--raw")
+    done = weft(*export, "advised", *advised, cwd=tmp_path)
+    assert (done.returncode, len(done.stderr.splitlines())) == (0, 1), done.stderr
+    warned = weft(*export, "plain", cwd=tmp_path)
+    assert "as in --source-field German --target-field English" in warned.stderr
+    graphs = [(tmp_path / name / "model.onnx").read_bytes() for name in ("advised", "plain")]
+    assert graphs[0] != graphs[1]
+
+
 def test_the_built_in_model_describes_itself(weft):
     described = facts(weft("model", "info", "weft-mini").stdout)
     assert (described["kind"], described["method"], described["calibrated"]) == ("onnx-int8", "geometric", "yes")
@@ -97,6 +109,9 @@ def test_a_graph_of_the_hub_needs_no_configuration(weft, tiny_onnx, tmp_path):
         (["export", "MODEL", "--to", "onnx", "-o", "MODEL"], 2, "must not be the model's own folder"),
         (["export", "MODEL", "--to", "onnx", "-o", "MODEL/config.json"], 2, "is not a writable folder"),
         (["export", "MODEL", "--to", "onnx", "-o", "OUT", "--embedding-bits", "5"], 2, "must be 4 or 8"),
+        (["export", "MODEL", "--to", "onnx", "-o", "OUT", "--text", "TEXT"], 2, "only works with --to onnx-int8"),
+        (["export", "MODEL", "--to", "onnx-int8", "-o", "OUT", "--raw"], 2, "options only work with --text"),
+        (["export", "MODEL", "--to", "onnx-int8", "-o", "OUT", "--text", "nothing.txt"], 1, "nothing.txt"),
     ],
 )
 def test_mistakes_get_one_sentence(weft, tiny_bert, tmp_path, arguments, code, message):

@@ -39,6 +39,26 @@ def test_a_backward_file_can_be_turned_round(weft, files):
     assert done.stdout == "0-1\n\n\n"
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_backward_file_that_is_the_other_way_round_is_noticed(weft, tmp_path, turned):
+    (tmp_path / "forward").write_text("0-0 1-2 2-3 3-1 4-5\n" * 10)
+    (tmp_path / "backward").write_text(("0-0 2-1 3-2 5-4 6-6\n" if turned else "0-0 1-2 2-3 4-5 6-6\n") * 10)
+    asked, plain = (
+        weft("symmetrize", "forward", "backward", *options, cwd=tmp_path) for options in (["--reversed-backward"], [])
+    )
+    wrong, right = (plain, asked) if turned else (asked, plain)
+    assert (right.returncode, right.stderr) == (wrong.returncode, "") == (0, "")
+    advice = "Add --reversed-backward." if turned else "Leave out --reversed-backward."
+    assert wrong.stderr == f"weft: backward agrees far more with forward the other way round. {advice}\n"
+
+
+@pytest.mark.parametrize("line", ["0-0 1-1 2-2", "0-1 1-0 2-3 3-2", "0-4", ""])
+def test_files_that_do_not_tell_are_not_doubted(weft, tmp_path, line):
+    (tmp_path / "forward").write_text(f"{line}\n" * (3 if line == "0-4" else 30))
+    (tmp_path / "backward").write_text((tmp_path / "forward").read_text().replace("0-4", "4-0"))
+    assert weft("symmetrize", "forward", "backward", cwd=tmp_path).stderr == ""
+
+
 def test_different_lengths(weft, files):
     (files / "short").write_text("0-0\n")
     done = weft("symmetrize", "forward", "short", cwd=files)

@@ -25,9 +25,8 @@ from weft.applications.tagging import BAD_MARKUP, project_markup, read_markup
 from weft.errors import FormatError, WeftError
 from weft.extraction.scores import Scores
 from weft.text.cells import RowWriter, csv_row, tab_row
-from weft.text.fields import PairFields
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines, read_two_together
-from weft.text.pairs import PLAIN, PairReader
+from weft.text.pairs import PairReader
 from weft.text.segment import Segmenter
 from weft.types import Alignment, SentencePair
 
@@ -231,7 +230,7 @@ def project_records(
     projector: Projector,
     path: FilePath,
     unit: Unit,
-    fields: PairFields = PLAIN,
+    reader: PairReader,
     spans_field: str | None = None,
     scheme: Scheme = Scheme.AUTO,
 ) -> Iterator[str]:
@@ -242,9 +241,10 @@ def project_records(
             labelled=projector.labelled,
             unit=unit,
             segmenters=projector.segmenters,
-            fields=fields,
+            fields=reader.fields,
             spans_field=spans_field,
             of_words=scheme is Scheme.WORD,
+            raw=reader.split is not None,
             on_error=on_error,
         ),
         lambda record: 1,

@@ -12,7 +12,7 @@ from typing import Any
 
 from weft.applications.columns import is_label, spans_of
 from weft.applications.projection import Run, Span
-from weft.errors import FormatError
+from weft.errors import FormatError, SettingError
 from weft.text.fields import PairFields, nested_field, sentence_field
 from weft.text.json_objects import parse_json_object, shorten
 from weft.text.lines import FilePath, OnError, decode, display_name, read_lines
@@ -82,12 +82,14 @@ def read_span_records(
     fields: PairFields = PLAIN,
     spans_field: str | None = None,
     of_words: bool = False,
+    raw: bool = False,
     on_error: OnError | None = None,
 ) -> Iterator[SpanRecord]:
     """Stream the records of a file. `labelled` says which side the spans are on.
 
     `fields` and `spans_field` name the fields that hold the sentences and the spans, where they are not the usual ones.
     In place of spans there may be a tag for each word, as in Hugging Face's datasets; `of_words` are tags of any kind.
+    With tags, `raw` text of the other side becomes a list of words, beside its text and their places in it.
     A record without the spans' field has no spans, but in one record of the file it must be. A bad line raises a
     FormatError; with `on_error` it is handed over, and a record with the same fields but without words and spans
     takes its place, or `BAD_RECORD` if it has no fields.
@@ -105,9 +107,11 @@ def read_span_records(
                 absent = FormatError(display_name(path), number, _without_spans(record, spans_field))
             names = fields.names_in(record, order)
             if given and all(isinstance(item, str) for item in given):
-                yield _tag_record(record, given, names, labelled, segmenters, of_words=of_words)
+                yield _tag_record(record, given, names, labelled, segmenters, of_words=of_words, raw=raw)
             else:
                 yield _span_record(record, given or [], names, labelled, Unit(unit), segmenters)
+        except SettingError:
+            raise
         except (FormatError, ValueError) as error:
             located = error if isinstance(error, FormatError) else FormatError(display_name(path), number, str(error))
             if on_error is None:
@@ -172,14 +176,18 @@ def _tag_record(
     segmenters: tuple[Segmenter, Segmenter],
     *,
     of_words: bool,
+    raw: bool,
 ) -> SpanRecord:
-    source, target = (side_of(record, name, cut) for name, cut in zip(names, segmenters, strict=True))
-    for name, side in zip(names, (source, target), strict=True):
-        if isinstance(text := sentence_field(record, name), str) and split_at_blanks(text).words != side.words:
-            raise ValueError(f'tags belong to words, but "{name}" is a text; make it a list of words, or drop `raw`.')
-    labels, other = (source, target) if labelled == "source" else (target, source)
+    at_labels = 0 if labelled == "source" else 1
+    cut = [segmenters[0], segmenters[1]]
+    cut[at_labels] = split_at_blanks  # the tags count the words that are there
+    sides = [side_of(record, name, split) for name, split in zip(names, cut, strict=True)]
+    labels, other, name = sides[at_labels], sides[1 - at_labels], names[1 - at_labels]
     if len(tags) != len(labels.words):
-        raise ValueError(f"expected a tag for each of the {len(labels.words)} words, found {len(tags)}.")
+        listed = "" if labels.text is None else " Words are separated by spaces; a list of words says what they are."
+        raise ValueError(f"expected a tag for each of the {len(labels.words)} words, found {len(tags)}.{listed}")
+    if raw and isinstance(sentence_field(record, name), str):  # without its words, nobody could count its tags
+        record = {**record, name: other.words, f"{name}_text": other.text, f"{name}_offsets": other.offsets}
     wrong = None if of_words else next((tag for tag in tags if not is_label(tag)), None)
     if wrong is not None:
         raise ValueError(
@@ -187,7 +195,7 @@ def _tag_record(
             "speech, set `scheme` to word."
         )
     spans = () if of_words else tuple(spans_of(tags))
-    return SpanRecord(record, SentencePair(source.words, target.words), other, spans, (), tuple(tags))
+    return SpanRecord(record, SentencePair(sides[0].words, sides[1].words), other, spans, (), tuple(tags))
 
 
 def side_of(record: dict[str, Any], name: str, cut: Segmenter) -> Side:

@@ -43,7 +43,6 @@ from weft.cli.options import (
 from weft.cli.output import (
     EMPTY,
     OFFICE_KINDS,
-    ending,
     on_screen,
     only_one_stdin,
     refuse_other_kinds,
@@ -57,11 +56,10 @@ from weft.corpus.job import Engine
 from weft.corpus.records import OutputFormat
 from weft.errors import SettingError, number_of
 from weft.extraction.scores import Scores
+from weft.text.files import ending
 from weft.text.pair_formats import PairFormat
 from weft.text.rows import is_named_for_pairs
 
-# Pharaoh is talp without possible links, so a name that ends in .talp needs nothing else.
-_BY_ENDING = {"json": OutputFormat.JSONL, "jsonl": OutputFormat.JSONL, "naacl": OutputFormat.NAACL}
 _TABLES = ("tsv", "csv")
 # Names of files that aligned documents cannot be, besides those of documents; JSONL would only confuse their programs.
 _NOT_WRITTEN = {*OFFICE_KINDS, "po", "srt", "vtt", "naacl", "talp"}
@@ -223,7 +221,7 @@ def align(
             source_field=source_field,
             target_field=target_field,
             columns=columns,
-            output_format=output_format or _BY_ENDING.get(ending(output), OutputFormat.PHARAOH),
+            output_format=output_format,
             scores=scores,
             raw=raw,
             min_probability=min_probability,

@@ -65,6 +65,7 @@ def annotate(
     from weft.annotation.project import is_project
     from weft.errors import SettingError, number_of
 
+    server = None if only_create else library_server()  # what is missing is known before anything is created
     if pairs is not None:
         if is_project(folder):
             raise SettingError(f"{folder} is a project already. To open it: weft annotate {quote(folder)}")
@@ -76,7 +77,7 @@ def annotate(
         )
     elif target is not None or links is not None or only_create or text != TextOptions():
         raise SettingError("--target, --links, --only-create and the text options only work with --pairs.")
-    if not only_create:
+    if server is not None:
         if isfile(folder):
             raise SettingError(
                 f"{folder} is a file. To create a project from it, run: weft annotate DIR --pairs {quote(folder)}"
@@ -87,7 +88,6 @@ def annotate(
             say(f"{folder} is a folder for projects. Each file you open on the page becomes a project in it.")
         from weft.corpus.documents import align_documents
 
-        server = library_server()
         models = model or [DEFAULT_MODEL]
         network = {"host": host, "port": port, "token": token}
         server(models, say=say, device=device, **network, project=folder, documents=align_documents)

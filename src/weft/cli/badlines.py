@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import typer
@@ -41,13 +41,19 @@ class BadLines:
         if self.count <= _MOST_NAMED:
             say(f"{error} {self._consequence}")
 
-    def watching(self, pairs: Iterator[SentencePair], name: str) -> Iterator[SentencePair]:
-        """The pairs as they come; an error at their end if every line of the file was bad, a word if there was none."""
+    def watching(self, items: Iterator[T], name: str, pair_of: Callable[[T], SentencePair]) -> Iterator[T]:
+        """The pairs as they come; an error at their end if every line of the file was bad, a word if there was none.
+
+        Args:
+            items: whatever holds a pair, one for each line.
+            name: how messages call the file.
+            pair_of: an item's pair.
+        """
         lines = found = 0
-        for pair in pairs:
+        for item in items:
             lines += 1
-            found += pair != NOTHING
-            yield pair
+            found += pair_of(item) != NOTHING
+            yield item
         if lines and self.count >= lines:
             self._say_how_many_were_named()
             which = f"none of the {lines:,} lines in {name}" if lines > 1 else f"the only line in {name}"

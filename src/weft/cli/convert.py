@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from functools import partial
+from operator import itemgetter
 from typing import Annotated
 
 import typer
@@ -13,16 +14,18 @@ from weft.applications.remapping import Remap, remapped, sentencepieces, split_a
 from weft.applications.spans import split_at_blanks
 from weft.cli.badlines import BadLines
 from weft.cli.options import LINKS, TEXT, ColumnsOption, SourceFieldOption, TargetFieldOption
-from weft.cli.output import ending, noting_none, refuse_other_kinds, say, speak_of, write_lines
+from weft.cli.output import noting_none, refuse_other_kinds, say, speak_of, write_lines
 from weft.errors import FormatError, SettingError, WeftError, number_of
 from weft.text.cells import RowWriter, row_writer
-from weft.text.fields import PairFields
+from weft.text.fields import SIDES, PairFields, TextPair
+from weft.text.files import ending
 from weft.text.lines import display_name, rereadable
 from weft.text.links import LinkFormat, format_links, recognised_links
 from weft.text.memories import MemoryWriter, Unit, unit_of
+from weft.text.other_fields import SIDED, OtherFields
 from weft.text.pair_formats import PairFormat
-from weft.text.pair_lines import format_pairs
-from weft.text.pairs import PLAIN, EmptySideError, read_pairs, read_text_pairs
+from weft.text.pair_lines import format_pairs, format_record
+from weft.text.pairs import PLAIN, EmptySideError, read_text_pairs, split_sides
 from weft.text.rows import is_csv, is_named_for_pairs, is_named_for_units
 from weft.text.tables import HEADING
 from weft.text.translations import NoTextError
@@ -153,7 +156,7 @@ def convert(
 
     Example: weft convert gold.naacl gold.talp --from naacl --to talp
     """
-    speak_of({"input_format": "--from"})
+    speak_of({"input_format": "--from", "raw": "--raw"})
     to_format = to_format or _BY_ENDING.get(ending(output), Format.PHARAOH)
     if (to_format, ending(output)) != (Format.TMX, "tmx"):
         refuse_other_kinds(output, "a table's name ends in .tsv or .csv, JSONL in .jsonl, TMX in .tmx.")
@@ -257,11 +260,25 @@ def _convert_pairs(path: str, output: str, formats: tuple[str, str], fields: Pai
     is_memory = from_format in _UNITS or is_named_for_units(path)
 
     on_error = partial(_report, bad_lines, is_memory=is_memory)
-    pairs = read_pairs(path, format=_readable(from_format), fields=fields, on_error=on_error)
-    if swap:
-        pairs = (SentencePair(pair.target, pair.source) for pair in pairs)
-    write_lines(output, format_pairs(bad_lines.watching(pairs, display_name(path)), to_format))
+    rows = read_text_pairs(path, format=_readable(from_format), fields=fields, on_error=on_error)
+    without = 0
+
+    def pairs() -> Iterator[tuple[SentencePair, TextPair]]:
+        nonlocal without
+        for row in rows:
+            without += row.sides is None and row is not HEADING
+            pair = split_sides(row.sides)
+            yield SentencePair(pair.target, pair.source) if swap else pair, row
+
+    found = bad_lines.watching(pairs(), display_name(path), itemgetter(0))
+    if to_format == Format.JSONL:
+        others = OtherFields(path, SIDED if swap else SIDES)
+        write_lines(output, (f"{format_record(pair, others.kept(row.extra, row.sides))}\n" for pair, row in found))
+    else:
+        write_lines(output, format_pairs((pair for pair, _ in found), to_format))
     bad_lines.summarise(f"{'units' if is_memory else 'lines'} without a sentence pair: {bad_lines.count:,}.")
+    if alone := without - bad_lines.count:
+        say(f"sentences without a counterpart: {alone:,}. {stand_in} takes the place of each.")
 
 
 def _convert_to_memory(path: str, output: str, from_format: str, fields: PairFields, swap: bool) -> None:

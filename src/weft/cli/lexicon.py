@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import chain
 from os import makedirs
@@ -17,6 +16,7 @@ from weft.cli.badlines import BadLines
 from weft.cli.groups import AligningOptions, TextOptions, expanded
 from weft.cli.linked import (
     InputArgument,
+    LinkedInput,
     LinksBaseOption,
     LinksOption,
     TargetArgument,
@@ -27,10 +27,9 @@ from weft.cli.output import refuse_other_kinds, write_lines
 from weft.cli.progress import counted
 from weft.errors import SettingError
 from weft.text.cells import RowWriter, csv_row, protected, row_writer
-from weft.text.lines import FilePath
-from weft.text.pairs import PairReader
+from weft.text.memories import Unit, unit_of
+from weft.text.pairs import PairReader, read_text_pairs
 from weft.text.rows import is_csv
-from weft.types import SentencePair
 
 if TYPE_CHECKING:
     from weft.applications.lexicon import Entry
@@ -160,12 +159,10 @@ def lexicon(
             bad_lines.summarise()
             return
         entries: Iterable[Entry] = counts.entries(min_count=min_count, best=best, punctuation=punctuation or any(cut))
-        shown: dict[int, SentencePair] = {}
+        shown: dict[int, Unit] = {}
         if examples:
             entries = list(entries)
-            # Whoever has raw text wants to see it as it is, not as words with blanks between them.
-            reader = replace(text.reader(), again=True, split=None)
-            shown = _sentences({entry.line for entry in entries}, given.sentences, given.others, reader)
+            shown = _sentences({entry.line for entry in entries}, given, text.reader())
         write_lines(
             output,
             chain(_headings(output, format, examples), _lines(entries, shown, format, protected(row_writer(output)))),
@@ -173,12 +170,18 @@ def lexicon(
     bad_lines.summarise()
 
 
-def _sentences(
-    wanted: set[int], path: FilePath, target: FilePath | None, reader: PairReader
-) -> dict[int, SentencePair]:
-    """The examples themselves; only lines that some entry points to are kept."""
-    pairs = reader.pairs(path, target, on_error=lambda error: None)
-    return {line: pair for line, pair in enumerate(pairs, start=1) if line in wanted}
+def _sentences(wanted: set[int], given: LinkedInput, reader: PairReader) -> dict[int, Unit]:
+    """The examples themselves, as they were before they were split; only lines that some entry points to are kept."""
+    rows = read_text_pairs(
+        given.sentences,
+        given.others,
+        format=reader.format,
+        fields=reader.fields,
+        on_error=lambda error: None,
+        doubts=False,
+    )
+    units = ((line, unit_of(row)) for line, row in enumerate(rows, start=1) if line in wanted)
+    return {line: unit for line, unit in units if unit is not None}
 
 
 def _headings(output: str, format: LexiconFormat, examples: bool) -> Iterator[str]:
@@ -187,11 +190,9 @@ def _headings(output: str, format: LexiconFormat, examples: bool) -> Iterator[st
         yield csv_row([*_COLUMNS, *(_EXAMPLES if examples else ())])
 
 
-def _lines(
-    entries: Iterable[Entry], shown: dict[int, SentencePair], format: LexiconFormat, row: RowWriter
-) -> Iterator[str]:
+def _lines(entries: Iterable[Entry], shown: dict[int, Unit], format: LexiconFormat, row: RowWriter) -> Iterator[str]:
     for entry in entries:
-        example = [" ".join(side) for side in (shown[entry.line].source, shown[entry.line].target)] if shown else []
+        example = shown[entry.line][:2] if shown else ()
         if format is LexiconFormat.JSONL:
             yield json.dumps(_record(entry, example), ensure_ascii=False) + "\n"
         else:
@@ -200,7 +201,7 @@ def _lines(
             yield row((*words, str(entry.count), *probabilities, str(entry.line), *example))
 
 
-def _record(entry: Entry, example: list[str]) -> dict[str, object]:
+def _record(entry: Entry, example: Sequence[str]) -> dict[str, object]:
     record: dict[str, object] = {
         "source": entry.source or None,
         "target": entry.target or None,

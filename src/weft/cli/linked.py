@@ -177,7 +177,7 @@ def linked_input(
         if others is None and text.input_format is PairFormat.CSV:
             sentences = as_csv(sentences)  # who reads it again must find the same rows
         name = display_name(sentences)
-        pairs = bad_lines.watching(reader.pairs(sentences, others, on_error=bad_lines), name)
+        pairs = bad_lines.watching(reader.pairs(sentences, others, on_error=bad_lines), name, lambda pair: pair)
         scores = Scores.CALIBRATED if calibrated else Scores.NONE
         joined = with_links(pairs, lambda pair: pair, source, name=name, scores=scores)
         yield LinkedInput(sentences, others, joined)

@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
+from weft.cli.groups import TextOptions, expanded
 from weft.cli.help import Command, Group
+from weft.cli.options import TEXT
 from weft.cli.output import say, write_lines
 from weft.errors import SettingError
 
@@ -54,6 +56,7 @@ def info(
 
 
 @app.command(cls=Command)
+@expanded
 def export(
     model: Annotated[
         str, typer.Argument(metavar="NAME", help="A built-in model, a folder, or a model on the Hugging Face Hub.")
@@ -65,13 +68,16 @@ def export(
     ] = None,
     embedding_bits: Annotated[int, typer.Option(metavar="4|8", help="For onnx-int8: bits per embedding value.")] = 4,
     text: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             metavar="FILE",
-            help="For onnx-int8: sentence pairs on which to calibrate the activation ranges.",
+            help="For onnx-int8: sentence pairs on which to calibrate the activation ranges; the options below say "
+            "how to read them.",
             show_default="ranges are computed for each batch",
+            rich_help_panel=TEXT,
         ),
     ] = None,
+    reading: TextOptions = TextOptions(),  # noqa: B008 - it is frozen
 ) -> None:
     """Export a model to ONNX (runs without torch), or back to torch.
 
@@ -85,7 +91,17 @@ def export(
 
     if to not in list(ExportKind):
         raise SettingError(f"`to` must be one of {', '.join(ExportKind)}, got {to!r}.")
-    export_model(model, output, to=ExportKind(to), layer=layer, embedding_bits=embedding_bits, text=text)
+    if text is None and reading != TextOptions():
+        raise SettingError("the text options only work with --text.")
+    export_model(
+        model,
+        output,
+        to=ExportKind(to),
+        layer=layer,
+        embedding_bits=embedding_bits,
+        text=text,
+        reader=reading.reader(),
+    )
     say(f"wrote {megabytes(output)} to {output}. Use it with --model {quote(str(output))}")
 
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 import typer
 
 from weft.errors import SettingError, WeftError
-from weft.text.files import Write, writing
+from weft.text.files import Write, ending, writing
 
 EMPTY = "the input is empty."
 """What to say of a file without a line."""
@@ -24,7 +24,6 @@ OFFICE_KINDS = frozenset({"doc", "docx", "odt", "pdf", "rtf", "ods", "xls", "xls
 _OTHER_KINDS = {*OFFICE_KINDS, "htm", "html", "png", "svg"}
 _OTHER_KINDS |= {"tmx", "xlf", "xliff", "sdlxliff", "mqxliff", "mxliff"}
 _PARAMETER = re.compile(r"`(\w+)`")
-_ENDING = re.compile(r"\.([a-z]+)(\.(gz|xz|zst))?$", re.IGNORECASE)
 _options: dict[str, str] = {}
 
 
@@ -61,12 +60,6 @@ def with_options(message: str) -> str:
 def on_screen(output: str) -> bool:
     """Whether results go to a screen, where a running count would write over them."""
     return output == "-" and sys.stdout is not None and sys.stdout.isatty()
-
-
-def ending(path: str) -> str:
-    """What a file's name ends in, with or without compression: jsonl for links.jsonl.gz; nothing without an ending."""
-    found = _ENDING.search(path)
-    return found[1].lower() if found else ""
 
 
 def refuse_other_kinds(output: str, writes: str) -> None:

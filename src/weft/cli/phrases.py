@@ -12,10 +12,11 @@ from weft.cli.badlines import BadLines
 from weft.cli.groups import AligningOptions, TextOptions, expanded
 from weft.cli.linked import InputArgument, LinksBaseOption, LinksOption, TargetArgument, linked_input
 from weft.cli.options import OUTPUT, OutputOption, StrictOption
-from weft.cli.output import ending, refuse_other_kinds, write_lines
+from weft.cli.output import refuse_other_kinds, write_lines
 from weft.cli.progress import counted
 from weft.errors import FormatError, SettingError
 from weft.text.cells import protected, row_writer
+from weft.text.files import ending
 from weft.text.json_objects import shorten
 from weft.text.lines import display_name
 from weft.text.pairs import NOTHING

@@ -199,7 +199,7 @@ def project(
             columns = (word_column - 1, -1 if label_column is None else label_column - 1)
             lines = project_columns(projector, sentences, others, columns, scheme)
         elif format is LabelFormat.JSONL:
-            lines = project_records(projector, sentences, unit, reader.fields, spans_field, scheme)
+            lines = project_records(projector, sentences, unit, reader, spans_field, scheme)
         else:
             lines = project_tags(projector, sentences, others, reader)
         write_lines(output, counted(bad_lines.counted(lines), "sentences", quiet=on_screen(output)))

@@ -8,11 +8,14 @@ from typing import Annotated
 import typer
 
 from weft.cli.options import LINKS, OUTPUT, OutputOption
-from weft.cli.output import noting_none, only_one_stdin, refuse_other_kinds, write_lines
+from weft.cli.output import noting_none, only_one_stdin, refuse_other_kinds, say, write_lines
 from weft.extraction.symmetrize import Symmetrization, symmetrize_alignments
 from weft.text.lines import display_name, read_together
 from weft.text.links import LinkFormat, format_links, read_links
 from weft.types import Alignment
+
+# Two directions of one aligner share most of their links; turned round, hardly any but those on the diagonal.
+_FEWEST_COMMON, _FAR_MORE = 20, 3
 
 
 def symmetrize(
@@ -49,10 +52,41 @@ def symmetrize(
     only_one_stdin(forward, backward)
     refuse_other_kinds(output, "the links are written as text, as in both.links.")
     lines = LinkFormat.PHARAOH_SCORES if scores else LinkFormat.PHARAOH
-    write_lines(output, format_links(noting_none(_combined(forward, backward, method, reversed_backward)), lines))
+    agreement = _Agreement()
+    combined = (
+        symmetrize_alignments(there, back, method)
+        for there, back in agreement.watched(_both(forward, backward, reversed_backward))
+    )
+    write_lines(output, format_links(noting_none(combined), lines))
+    if agreement.is_greater_turned:
+        advice = "Leave out --reversed-backward." if reversed_backward else "Add --reversed-backward."
+        say(f"{display_name(backward)} agrees far more with {display_name(forward)} the other way round. {advice}")
 
 
-def _combined(forward: str, backward: str, method: Symmetrization, turn: bool) -> Iterator[Alignment]:
+def _both(forward: str, backward: str, turn: bool) -> Iterator[tuple[Alignment, Alignment]]:
     names = [display_name(forward), display_name(backward)]
     for there, back in read_together(names, [read_links(forward), read_links(backward)]):
-        yield symmetrize_alignments(there, back.swapped() if turn else back, method)
+        yield there, back.swapped() if turn else back
+
+
+class _Agreement:
+    """Counts the links that are in both files, and those that would be if one of them were turned round.
+
+    Links between words of the same number are the same both ways, and do not count.
+    """
+
+    def __init__(self) -> None:
+        self._common = self._turned = 0
+
+    def watched(self, both: Iterator[tuple[Alignment, Alignment]]) -> Iterator[tuple[Alignment, Alignment]]:
+        """The alignments as they come."""
+        for there, back in both:
+            ours = {(source, target) for source, target in there.pairs if source != target}
+            self._common += len(ours & back.pairs)
+            self._turned += len({(target, source) for source, target in ours} & back.pairs)
+            yield there, back
+
+    @property
+    def is_greater_turned(self) -> bool:
+        """Whether one of the files seems to have its sides the other way round."""
+        return self._turned >= _FEWEST_COMMON and self._turned > _FAR_MORE * self._common

@@ -21,7 +21,7 @@ from weft.corpus.job import (
     collecting_seldom,
     log_remarks,
 )
-from weft.corpus.records import Counts, OutputFormat, cut_records
+from weft.corpus.records import Counts, OutputFormat, cut_records, format_named
 from weft.errors import FormatError, SettingError, chosen, percentage_hint
 from weft.extraction.scores import Scores
 from weft.extraction.terms import Term, read_terms
@@ -72,7 +72,7 @@ def align_files(
     source_field: str | None = None,
     target_field: str | None = None,
     columns: str | Sequence[str] | None = None,
-    output_format: OutputFormat | str = OutputFormat.PHARAOH,
+    output_format: OutputFormat | str | None = None,
     scores: Scores | str = Scores.NONE,
     raw: bool = False,
     source_language: str | None = None,
@@ -107,7 +107,8 @@ def align_files(
         target_field: the JSONL field, or the column of a table, that contains the target sentence.
         columns: names for the columns of a table without a header row, such as `id,source,target`. JSONL output keeps
             columns with any other name.
-        output_format: the format of the output: `pharaoh`, `jsonl`, `words` or `naacl`.
+        output_format: the format of the output: `pharaoh`, `jsonl`, `words` or `naacl`. By default, the output file's
+            name decides (`.jsonl`, `.naacl`), and other output is `pharaoh`.
         scores: which scores the links have: `none`, `calibrated` or `raw`.
         raw: whether the text is not split into words yet.
         source_language: the language code of raw text; by default, guessed from the script. It also chooses which
@@ -150,7 +151,7 @@ def align_files(
         str(model),
         settings,
         chosen("input_format", PairFormat, input_format),
-        chosen("output_format", OutputFormat, output_format),
+        _output_format(output, output_format),
         chosen("scores", Scores, scores),
         raw,
         (source_language, target_language),
@@ -195,6 +196,12 @@ def align_files(
         done.headings,
         done.term_lines,
     )
+
+
+def _output_format(output: str | Path | Write, wanted: OutputFormat | str | None) -> OutputFormat:
+    if wanted is not None:
+        return chosen("output_format", OutputFormat, wanted)
+    return OutputFormat.PHARAOH if callable(output) else format_named(str(output))
 
 
 def _warn_of_unknown_words(job: AlignJob, done: Counts) -> None:

@@ -17,7 +17,7 @@ from weft.extraction.scores import Scores
 from weft.text.cells import RowWriter, csv_row, tab_row
 from weft.text.files import Write, writing
 from weft.text.given import to_one_pair
-from weft.text.layout import are_subtitles, found_wrapped, unwrapped, without_times
+from weft.text.layout import are_subtitles, found_wrapped, in_one_line, unwrapped, without_times
 from weft.text.lines import decode, display_name, read_lines
 from weft.text.links import json_links
 from weft.text.segment import Offsets, Segmenter, segmenter_for
@@ -178,7 +178,7 @@ def _records(parts: Iterable[AlignedPart]) -> Iterator[str]:
 def _table(parts: Iterable[AlignedPart], row: RowWriter) -> Iterator[str]:
     yield row(("source", "target"))
     for part in parts:
-        yield row([" ".join(side.text.split()) for side in (part.source, part.target)])
+        yield row([in_one_line(side.text) for side in (part.source, part.target)])
 
 
 _LINES: Mapping[DocumentsFormat, Callable[[Iterable[AlignedPart]], Iterator[str]]] = {

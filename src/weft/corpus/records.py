@@ -7,7 +7,6 @@ same file, and their results are equal byte for byte.
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from enum import StrEnum
@@ -15,9 +14,11 @@ from operator import add, attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft.errors import FormatError
-from weft.text.fields import PairFields, Sides
+from weft.text.fields import PairFields
+from weft.text.files import ending
 from weft.text.lines import FilePath, OnError, display_name
-from weft.text.links import LinkFormat, json_links, line_writer, links_of_record
+from weft.text.links import LinkFormat, json_links, line_writer
+from weft.text.other_fields import UNKNOWN, WRITTEN, WRITTEN_RAW, OtherFields
 from weft.text.pair_formats import PairFormat
 from weft.text.pairs import NOTHING, PLAIN, read_text_pairs, words_of
 from weft.text.segment import Segmented, Segmenter
@@ -28,15 +29,6 @@ from weft.types import Alignment, SentencePair, Words
 if TYPE_CHECKING:
     from weft.encoding.subwords import TokenizedPairs
 
-logger = logging.getLogger(__name__)
-
-# What weft writes itself: such fields of an earlier run are not kept. In raw text, it always writes `_RAW_FIELDS`; it
-# never writes `sure`, but would read it as links.
-_LINK_FIELDS = ("links", "sure", "possible")
-_RAW_FIELDS = ("source_text", "source_offsets", "target_text", "target_offsets")
-_UNKNOWN = "unknown"
-_OWN_FIELDS = frozenset({"source", "target", *_LINK_FIELDS, "score", _UNKNOWN, *_RAW_FIELDS})
-
 
 class OutputFormat(StrEnum):
     """How links are written."""
@@ -45,6 +37,15 @@ class OutputFormat(StrEnum):
     JSONL = "jsonl"
     WORDS = "words"
     NAACL = "naacl"
+
+
+# Pharaoh is talp without possible links, so a name that ends in .talp needs nothing else.
+_BY_ENDING = {"json": OutputFormat.JSONL, "jsonl": OutputFormat.JSONL, "naacl": OutputFormat.NAACL}
+
+
+def format_named(path: str) -> OutputFormat:
+    """The format in which links are written to a file of this name, unless another is chosen."""
+    return _BY_ENDING.get(ending(path), OutputFormat.PHARAOH)
 
 
 class Record(NamedTuple):
@@ -138,10 +139,10 @@ def read_records(
     """
     texts = read_text_pairs(path, target, format=format, fields=fields, on_error=on_error)
     watch = SplitWatch(path)
-    others = _OtherFields(path, raw=segmenters is not None)
+    others = OtherFields(path, WRITTEN_RAW if segmenters else WRITTEN, sometimes=[UNKNOWN]) if keep_extra else None
     for number, text in enumerate(texts, start=1):
         sides, other_fields = text
-        extra = others.kept(other_fields, sides) if keep_extra else None
+        extra = others.kept(other_fields, sides) if others else None
         if sides is None:
             yield _HEADING if text is HEADING else Record(NOTHING, extra=extra)
             continue
@@ -157,51 +158,6 @@ def read_records(
                 on_error(FormatError(display_name(path), number, "one side has no words, only spaces."))
                 yield Record(NOTHING, extra=extra)
     watch.finish()
-
-
-class _OtherFields:
-    """What a line says besides its pair. What weft replaces is left out; a user's own fields not without a word."""
-
-    def __init__(self, path: FilePath, *, raw: bool) -> None:
-        self._path = path
-        self._replaced = {"source", "target", *_LINK_FIELDS, "score", *(_RAW_FIELDS if raw else ())}
-        self._named: set[str] = set()
-
-    def kept(self, fields: dict[str, Any], sides: Sides | None) -> dict[str, Any]:
-        """The fields that weft does not write. All of an earlier run are old, also those that are not written again.
-
-        Args:
-            fields: all of a line but its pair.
-            sides: the pair.
-        """
-        if _OWN_FIELDS.isdisjoint(fields):
-            return fields
-        if _is_from_weft(fields, sides):
-            return {name: value for name, value in fields.items() if name not in _OWN_FIELDS}
-        self._warn([name for name in fields if name in self._replaced or name == _UNKNOWN])
-        return {name: value for name, value in fields.items() if name not in self._replaced}
-
-    def _warn(self, names: Sequence[str]) -> None:
-        if self._named.issuperset(names):
-            return
-        self._named.update(names)
-        shown = [f"{name} (in lines where weft writes one)" if name == _UNKNOWN else name for name in names]
-        logger.warning(
-            "%s: weft writes fields with these names itself, so yours are lost: %s. To keep them, rename them before "
-            "you align.",
-            display_name(self._path),
-            ", ".join(shown),
-        )
-
-
-def _is_from_weft(fields: dict[str, Any], sides: Sides | None) -> bool:
-    """Whether a record has links as weft writes them, beside words. An empty list is in everybody's form."""
-    try:
-        links = links_of_record(fields)
-    except ValueError:
-        return False
-    listed = any(name in fields for name in _LINK_FIELDS) and (sides is None or isinstance(sides[0], tuple))
-    return bool(links) or listed
 
 
 def _segment(side: str | Words, cut: Segmenter) -> Segmented:

@@ -14,7 +14,8 @@ from tokenizers import Tokenizer
 
 from weft.encoding.batches import Batch
 from weft.errors import WeftError
-from weft.text.pairs import NOTHING, read_pairs
+from weft.text.lines import FilePath, display_name
+from weft.text.pairs import NOTHING, PairReader
 from weft.types import Words
 
 _MOST_PAIRS = 400
@@ -34,15 +35,19 @@ class Activation(NamedTuple):
     moments: npt.NDArray[np.float32]
 
 
-def sample_pairs(text: Path) -> list[tuple[Words, Words]]:
+def sample_pairs(text: FilePath, reader: PairReader) -> list[tuple[Words, Words]]:
     """Some sentence pairs of a file, from all over it.
+
+    Args:
+        text: the file.
+        reader: how it is read.
 
     Raises:
         WeftError: if there are none.
     """
-    pairs = [pair for pair in read_pairs(str(text), on_error=lambda error: None) if pair != NOTHING]
+    pairs = [pair for pair in reader.pairs(text, on_error=lambda error: None) if pair != NOTHING]
     if not pairs:
-        raise WeftError(f"{text} contains no sentence pairs to calibrate on.")
+        raise WeftError(f"{display_name(text)} contains no sentence pairs to calibrate on.")
     some = pairs[:: max(1, len(pairs) // _MOST_PAIRS)]
     return [(pair.source, pair.target) for pair in some[:_MOST_PAIRS]]
 

@@ -54,7 +54,7 @@ def describe_model(name: str) -> Iterator[tuple[str, object]]:
         return _facts(called, here.folder, here.settings)
     known = encoder_called(name)
     if known is None:
-        near = None if "/" in name else nearest_name(name, alike=ALIKE_IF_UNKNOWN)
+        near = nearest_name(name, alike=ALIKE_IF_UNKNOWN)
         meant = f" Did you mean {near}?" if near else ""
         raise WeftError(
             f"there is no model {name} on this machine, and 'weft model info' downloads nothing.{meant} If it is on "

@@ -6,7 +6,7 @@ import inspect
 import json
 import logging
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +23,8 @@ from weft.models.settings import ExportKind
 from weft.models.unpack import is_graph_only, unpack_model
 from weft.text.files import files_moved_in
 from weft.text.json_objects import read_json_object
+from weft.text.pairs import PairReader
+from weft.types import Words
 
 EMBEDDING_BITS = (4, 8)
 # The configuration lets the graph be turned into torch weights again.
@@ -39,7 +41,8 @@ def export_model(
     to: ExportKind = ExportKind.ONNX_INT8,
     layer: int | None = None,
     embedding_bits: int = 4,
-    text: Path | None = None,
+    text: str | Path | None = None,
+    reader: PairReader | None = None,
 ) -> None:
     """Write an encoder's `model.onnx`, tokenizer and `weft.json` to the folder `output`.
 
@@ -51,6 +54,7 @@ def export_model(
         embedding_bits: for int8, the bits per embedding value, 4 or 8.
         text: for int8, sentence pairs on which the ranges of activations are measured and fixed. Without them, the
             ranges follow each batch.
+        reader: how `text` is read, if not as `read_pairs` reads it.
 
     Raises:
         SettingError: the layer, the number of bits or the output folder is impossible.
@@ -58,7 +62,7 @@ def export_model(
     """
     found = resolve_model(model).fetched()
     source, stored = found.local_folder(), found.settings
-    _check(source, output, embedding_bits, to)
+    _check(source, output, embedding_bits, to, text)
     if to is ExportKind.TORCH:
         unpack_model(source, output)
         return
@@ -68,14 +72,16 @@ def export_model(
     except ImportError as error:
         raise MissingExtraError("torch", "Exporting a model") from error
     from weft.encoding.torch import TorchEncoder, load_config
+    from weft.models.activations import sample_pairs
 
+    pairs = None if text is None else sample_pairs(text, reader or PairReader())
     chosen = layer if layer is not None else stored.layer
     if chosen is None:
         chosen = likely_layer(found.name, load_config(source))
     encoder = TorchEncoder(source, layer=chosen, device="cpu", joint=stored.joint)
     states, inputs = _traceable(encoder.model, joint=encoder.joint)
     graph = _trace(states, inputs)
-    _shrink(graph, to, encoder, embedding_bits, text)
+    _shrink(graph, to, encoder, embedding_bits, pairs)
     packed = _packed(graph, source)
     _compare(packed, states, inputs, _LEAST_COSINE[to])
     if chosen != stored.layer:
@@ -94,7 +100,9 @@ def export_model(
         replace(stored, layer=chosen, max_length=longest, export=to).write(partial)
 
 
-def _check(source: Path, output: Path, embedding_bits: int, to: ExportKind) -> None:
+def _check(source: Path, output: Path, embedding_bits: int, to: ExportKind, text: str | Path | None) -> None:
+    if text is not None and to is not ExportKind.ONNX_INT8:
+        raise SettingError(f"`text` only works with `to` {ExportKind.ONNX_INT8}; leave it out.")
     if embedding_bits not in EMBEDDING_BITS:
         raise SettingError(f"`embedding_bits` must be 4 or 8, got {embedding_bits}.")
     if is_graph_only(source) and to is not ExportKind.TORCH:
@@ -176,21 +184,24 @@ def _trace(states: Any, inputs: dict[str, Any]) -> Any:
     return model
 
 
-def _shrink(model: Any, to: ExportKind, encoder: Any, embedding_bits: int, text: Path | None) -> None:
-    from weft.models.activations import made_up_pairs, observe, sample_pairs
+def _shrink(
+    model: Any, to: ExportKind, encoder: Any, embedding_bits: int, pairs: Sequence[tuple[Words, Words]] | None
+) -> None:
+    """Make a graph small; without pairs, the ranges of activations are not fixed."""
+    from weft.models.activations import made_up_pairs, observe
     from weft.models.quantise import activations, keep_norms_apart, quantise
 
     keep_norms_apart(model)
     if to is not ExportKind.ONNX_INT8:
         return
-    pairs = made_up_pairs(Path(encoder.source) / TOKENIZER_FILE) if text is None else sample_pairs(text)
-    observed = observe(model, activations(model), encoder.batches(pairs))
+    sentences = pairs or made_up_pairs(Path(encoder.source) / TOKENIZER_FILE)
+    observed = observe(model, activations(model), encoder.batches(sentences))
     quantise(
         model,
         heads=encoder.model.config.num_attention_heads,
         embedding_bits=embedding_bits,
         moments={name: seen.moments for name, seen in observed.items()},
-        ranges=None if text is None else {name: (seen.low, seen.high) for name, seen in observed.items()},
+        ranges=None if pairs is None else {name: (seen.low, seen.high) for name, seen in observed.items()},
     )
 
 

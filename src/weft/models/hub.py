@@ -66,9 +66,9 @@ def download(name: str, options: HubOptions) -> Path:
 
 def _unknown(name: str) -> str:
     """What needs torch: the model, or if its name is more likely a slip, any model from the hub."""
-    from weft.models.known import ALIKE_IF_UNKNOWN, nearest_name
+    from weft.models.known import ALIKE_IF_UNKNOWN, may_be_on_hub, nearest_name
 
-    if "/" in name:
+    if may_be_on_hub(name):
         return f"The model {name}"
     near = nearest_name(name, alike=ALIKE_IF_UNKNOWN)
     meant = f"; did you mean {near}?" if near else "."

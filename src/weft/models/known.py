@@ -68,8 +68,16 @@ def built_in_models() -> dict[str, Path]:
     return {path.parent.name: path.parent for path in sorted(_BUILT_IN_FOLDER.glob(f"*/{TOKENIZER_FILE}"))}
 
 
+def may_be_on_hub(name: str) -> bool:
+    """Whether the hub may have a model of this name: those with an owner, and known encoders also without theirs."""
+    own = (known.hub_name.rpartition("/")[2].casefold() for known in KNOWN_ENCODERS)
+    return "/" in name or name.casefold() in own
+
+
 def nearest_name(name: str, alike: float = _ALIKE) -> str | None:
-    """The name that weft knows and that somebody who wrote this one may have meant."""
+    """The name that weft knows and that somebody who wrote this one may have meant; None if the hub may have it."""
+    if may_be_on_hub(name):
+        return None
     names = {known.casefold(): known for known in (*built_in_models(), *(known.name for known in KNOWN_ENCODERS))}
     near = get_close_matches(name.casefold(), names, n=1, cutoff=alike)
     return names[near[0]] if near else None

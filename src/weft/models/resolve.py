@@ -122,7 +122,7 @@ def resolve_model(
     if name.startswith((".", "/", "~")) or name.count("/") > 1 or "\0" in name:
         raise WeftError(f"there is no folder {name!r}." if "\0" in name else f"there is no folder {name}.")
     known = encoder_called(name)
-    if known is None and "/" not in name and (near := nearest_name(name)) is not None:
+    if known is None and (near := nearest_name(name)) is not None:
         raise WeftError(f"there is no model {name}; did you mean {near}?")
     hub_name = known.hub_name if known else name
     return ModelSource(name, None, hub_name=hub_name, hub=HubOptions(revision, token, local_files_only))

@@ -126,6 +126,7 @@ class JsonlParser:
     def __init__(self, fields: PairFields) -> None:
         self._fields = fields
         self._order = LanguageOrder(fields.languages)
+        self._has_pairs = False  # then a record that cannot be read is bad, and not how the file is read
 
     def __call__(self, text: str) -> TextPair:
         """The sentences of one JSONL record; a ValueError says what is wrong."""
@@ -140,14 +141,18 @@ class JsonlParser:
         try:
             source, target = self._fields.names_in(record, self._order)
         except ValueError as error:
+            if isinstance(error, SettingError) and not self._has_pairs:
+                raise
             raise NoPairError(str(error), record) from error
         extra = {name: value for name, value in record.items() if name not in (source, target)}
         if _is_alone(record):
             return TextPair(None, extra)
         try:
-            return TextPair((_side(record, source), _side(record, target)), extra)
+            sides = _side(record, source), _side(record, target)
         except ValueError as error:
             raise NoPairError(str(error), extra) from error
+        self._has_pairs = self._has_pairs or all(sides)
+        return TextPair(sides, extra)
 
 
 def _name_in(record: dict[str, Any], translations: dict[str, Any], name: str) -> str:

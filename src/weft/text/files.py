@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import lzma
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -20,6 +21,13 @@ from weft.text.lines import zstandard
 Write = Callable[[bytes], object]
 
 _BLOCK = 1 << 20
+_ENDING = re.compile(r"\.([a-z]+)(\.(gz|xz|zst))?$", re.IGNORECASE)
+
+
+def ending(path: str) -> str:
+    """What a file's name ends in, with or without compression: jsonl for links.jsonl.gz; nothing without an ending."""
+    found = _ENDING.search(path)
+    return found[1].lower() if found else ""
 
 
 def refuse_overwriting(output: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:

@@ -21,6 +21,7 @@ _TIMES = re.compile(r"^[ \t]*(?:\d+:)?\d+:\d+[.,]\d+[ \t]*-->.*$", re.MULTILINE)
 # The line above the times holds a number or, in WebVTT, a name; notes and styles are blocks without times.
 _NOTES = re.compile(r"^(?:NOTE|STYLE|REGION|WEBVTT)\b.*(?:\n.+)*", re.MULTILINE)
 _TAGS = re.compile(r"</?[a-zA-Z][^<>\n]*>|<\d[\d:.]*>|\{\\[^{}\n]*\}|[♪♫]")
+_BLANKS = re.compile(r"[ \t\r\n]+")  # a no-break space is no blank
 _SPEAKERS = "-\u2010\u2013\u2014"
 
 # Wider lines are paragraphs. A few lines prove nothing, unless they are as wide as pages and e-mails are.
@@ -70,6 +71,11 @@ def _cue(block: str) -> str:
         spoken = line.lstrip()[:1] in _SPEAKERS and bool(line.strip())
         joined += ("\n" if spoken or not before.strip() else " ") + line
     return joined
+
+
+def in_one_line(text: str) -> str:
+    """A text without line ends, and with single blanks where line ends, numbers and times stood."""
+    return _BLANKS.sub(" ", text).strip(" ")
 
 
 def unwrapped(text: str) -> str:

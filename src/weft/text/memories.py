@@ -9,13 +9,13 @@ from xml.sax.saxutils import escape, quoteattr
 
 from weft.errors import SettingError
 from weft.text.fields import SIDES, TextPair
+from weft.text.layout import in_one_line
 from weft.text.translations import Languages
 from weft.types import Words
 from weft.version import __version__
 
 _CODE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 _LINE_ENDS = re.compile(r"[\r\n]+")
-_BLANKS = re.compile(r"[ \t\r\n]+")
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in any XML
 
 
@@ -42,7 +42,7 @@ def unit_of(pair: TextPair) -> Unit | None:
 
 def _text(side: str | Words, before: object) -> str:
     if isinstance(side, tuple):
-        return _BLANKS.sub(" ", before) if isinstance(before, str) else " ".join(side)
+        return in_one_line(before) if isinstance(before, str) else " ".join(side)
     return _LINE_ENDS.sub(" ", side)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from typing import Any
 
 from weft.errors import FormatError
 from weft.text.cells import csv_row
@@ -17,7 +18,7 @@ from weft.types import SentencePair
 def format_pair(pair: SentencePair, format: PairFormat | str = PairFormat.BARS) -> str:
     """Write one pair as a line without its end; raises ValueError if the format cannot hold the words."""
     if format == PairFormat.JSONL:
-        return json.dumps({"source": pair.source, "target": pair.target}, ensure_ascii=False)
+        return format_record(pair, {})
     if pair == NOTHING:
         return ""
     sides = (" ".join(pair.source), " ".join(pair.target))
@@ -26,6 +27,11 @@ def format_pair(pair: SentencePair, format: PairFormat | str = PairFormat.BARS) 
     if "\n" in line or line.endswith("\r") or _reread(line, PairFormat(format)) != pair:
         raise ValueError(f"the words of {shorten(line)} cannot be written as {format}; write jsonl instead.")
     return line
+
+
+def format_record(pair: SentencePair, others: Mapping[str, Any]) -> str:
+    """Write one pair as JSON, behind the other fields of its line."""
+    return json.dumps({**others, "source": pair.source, "target": pair.target}, ensure_ascii=False)
 
 
 @cache

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from weft.errors import MissingExtraError, SettingError
 from weft.text.japanese import tokenizers
+from weft.text.languages import LONGEST_CODE, checked_code
 from weft.text.pairs import split_words
 
 logger = logging.getLogger(__name__)
@@ -81,16 +82,6 @@ _URL = (
 )
 _EMAIL = r"(?i:[a-z0-9._%+-]{1,64}+@[a-z0-9-]++(?:\.[a-z0-9-]++)+)"
 
-# Names that people type in place of codes, of languages with rules of their own.
-_NAMES = {"chinese": "zh", "japanese": "ja", "korean": "ko", "thai": "th", "english": "en", "french": "fr"}
-_LONGEST_CODE = 3
-
-# Names of languages without rules of their own; whoever types one is told the code.
-_CODES = {"dutch": "nl", "german": "de", "italian": "it", "polish": "pl", "portuguese": "pt", "russian": "ru"}
-_CODES |= {"spanish": "es", "swedish": "sv", "turkish": "tr", "ukrainian": "uk", "vietnamese": "vi"}
-# Codes of countries that no language has, and the languages that people mean by them.
-_COUNTRIES = {"cn": "zh", "cz": "cs", "dk": "da", "gr": "el", "jp": "ja", "ua": "uk", "vn": "vi"}
-
 # Long text goes to a dictionary in pieces, each with a margin of context on both sides. Sudachi takes at most 65,535
 # bytes after NFKC, and NFKC makes up to 33 bytes of one character (U+FDFA).
 _PIECE, _MARGIN = 1500, 100
@@ -135,24 +126,14 @@ def segmenter_for(language: str | None) -> Segmenter:
         MissingExtraError: The language needs a library that is not installed.
         SettingError: The code is that of a country, or the name of a language that weft knows by its code alone.
     """
-    primary = primary_code(language)
-    if primary in _COUNTRIES:
-        raise SettingError(f"{language} is the code of a country; the language is {_COUNTRIES[primary]}.")
-    if primary in _CODES:
-        raise SettingError(f"{language} is the name of a language; use its code, {_CODES[primary]}.")
-    if not primary or len(primary) > _LONGEST_CODE:  # a word that is not the code of any language
+    primary = checked_code(language)
+    if not primary or len(primary) > LONGEST_CODE:  # a word that is not the code of any language
         return _segment_by_script
     if primary in _DICTIONARIES:
         return _DICTIONARIES[primary]()
     elided = _ELIDED if primary in _ELIDING else _NEVER
     clitic = _CLITIC if primary in ("en", "eng") else _NEVER
     return partial(_segment, rule=_rule(elided, clitic))
-
-
-def primary_code(language: str | None) -> str:
-    """The part of a language code that names the language: "zh" of "zh_Hant"; nothing where it is not known."""
-    primary = re.split("[-_]", (language or "").strip().lower())[0]
-    return "" if primary == "und" else _NAMES.get(primary, primary)
 
 
 def segment(text: str, language: str | None = None) -> Segmented:

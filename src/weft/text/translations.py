@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
+
+from weft.errors import SettingError
 
 TRANSLATION = "translation"
 # Two letters, and perhaps a country: what other people put in place of codes (german, deu) cannot be compared with de.
@@ -37,7 +39,7 @@ def matching_language(name: str, languages: Collection[str]) -> str | None:
     found = found or [code for code, plain in codes.items() if plain.split("-")[0] == wanted]
     found = found or [code for code, plain in codes.items() if plain == wanted.split("-")[0]]
     if len(found) > 1:
-        raise ValueError(f"{name} may be {' or '.join(found)}; use one of these codes.")
+        raise ValueError(_several(name, found))
     return found[0] if found else None
 
 
@@ -51,7 +53,7 @@ def chosen_pair(translations: Mapping[str, Any], languages: Languages) -> tuple[
 
     Raises:
         NoTextError: a language is missing.
-        ValueError: there are several to choose from.
+        SettingError: there are more than two, and the codes do not choose.
     """
     found = [_chosen(code, translations) if code else None for code in languages]
     source, target = found
@@ -64,8 +66,9 @@ def chosen_pair(translations: Mapping[str, Any], languages: Languages) -> tuple[
         return source or rest[0], target or rest[0]
     if len(translations) == 1:
         raise NoTextError(f"found text in {next(iter(translations))} only, and no translation of it.")
-    raise ValueError(
-        f"found text in {in_words(translations)}; choose two of these languages with `source_field` and `target_field`."
+    raise SettingError(
+        f"the file has text in {in_words(translations)}. Choose two of these languages with `source_language` and "
+        "`target_language` or, without `raw`, with `source_field` and `target_field`."
     )
 
 
@@ -78,20 +81,23 @@ class LanguageOrder:
 
     def __call__(self, translations: Mapping[str, Any]) -> tuple[str, str]:
         """The languages of source and target; a ValueError says what is missing."""
-        pair = chosen_pair(translations, self._languages)
-        if None not in self._languages:
-            return pair
-        if self._first is None:
-            self._first = pair
-        if pair == self._first:
+        if self._first is None or len(translations) == 1 or None not in self._languages:
+            pair = chosen_pair(translations, self._languages)
+            self._first = self._first or pair
             return pair
         # Countries make no difference (en-GB, en-US), unless they are all that tells the two apart.
         name = _plain if len(set(map(_without_country, self._first))) == 1 else _without_country
-        found = {name(code): code for code in pair}
-        for code in self._first:
-            if name(code) not in found:
-                raise NoTextError(f"{no_text_in(code, translations)} The file begins with {in_words(self._first)}.")
-        return found[name(self._first[0])], found[name(self._first[1])]
+        found = [self._like(code, translations, name) for code in self._first]
+        return found[0], found[1]
+
+    def _like(self, code: str, translations: Mapping[str, Any], name: Callable[[str], str]) -> str:
+        """The language of a record that is this one of the first record."""
+        found = [code] if code in translations else [other for other in translations if name(other) == name(code)]
+        if not found:
+            raise NoTextError(f"{no_text_in(code, translations)} The file begins with {in_words(self._first or ())}.")
+        if len(found) > 1:
+            raise ValueError(_several(code, found))
+        return found[0]
 
 
 def _chosen(code: str, translations: Mapping[str, Any]) -> str | None:
@@ -111,6 +117,10 @@ def in_words(names: Iterable[str]) -> str:
     """Names as a sentence lists them: a, b and c."""
     *most, last = names
     return f"{', '.join(most)} and {last}" if most else last
+
+
+def _several(language: str, codes: Iterable[str]) -> str:
+    return f"{language} may be {' or '.join(codes)}; use one of these codes."
 
 
 def _plain(code: str) -> str:

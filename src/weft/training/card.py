@@ -9,12 +9,13 @@ from typing import Any
 from weft.encoding.torch import library_silence
 from weft.errors import number_of
 from weft.models.files import set_usual_permissions
-from weft.models.languages import listed_code
 from weft.models.resolve import resolve_model
 from weft.models.settings import ModelSettings
 from weft.text.files import files_moved_in, writes_explained
+from weft.text.languages import listed_code
 from weft.training.checkpoints import Progress
 from weft.training.config import TrainingConfig, known
+from weft.training.corpus import in_words
 from weft.training.model import TrainableEncoder
 from weft.version import __version__
 
@@ -55,7 +56,7 @@ def run_summary(config: TrainingConfig, counts: dict[str, int], held_out: int, s
         held_out: pairs that are kept back.
         steps: how many steps there are, unless the clock says when it ends.
     """
-    left_out = [f"{count:,} {name}" for name, count in counts.items() if count and name not in ("pairs", "with links")]
+    left_out = in_words({name: count for name, count in counts.items() if name not in ("pairs", "with links")})
     kept_back = f", {held_out:,} of them held out" if held_out else ""
     batch = step_size(config)
     length = f"{number_of(steps, 'step')} of {batch}" if steps else f"{config.minutes:g} minutes, {batch} a step"
@@ -106,7 +107,7 @@ def model_card(config: TrainingConfig, layer: int, progress: Progress, counts: d
         f"- objectives: {', '.join(config.chosen_objectives)}",
         f"- alignment layer: {layer}",
         f"- steps: {progress.step:,} of {step_size(config)}, learning rate {config.learning_rate:g}",
-        f"- data: {', '.join(f'{count:,} {name}' for name, count in counts.items() if count)}",
+        f"- data: {', '.join(in_words(counts))}",
         *(f"  - {corpus.path}{' with links' if corpus.links else ''}" for corpus in config.corpora),
     ]
     if config.exclude:

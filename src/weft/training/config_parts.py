@@ -8,6 +8,7 @@ from math import isfinite
 
 from weft.errors import SettingError
 from weft.text.fields import PairFields
+from weft.text.languages import checked_code
 from weft.text.pair_formats import PairFormat
 
 Range = tuple[Callable[[float], bool], str]
@@ -77,7 +78,10 @@ class CorpusConfig:
         given = self.target or self.links or self.through
         check(self.hub is None or not given, "hub", "is for a folder alone, without `target`, `links` and `through`")
         check_choice(self, "input_format", tuple(PairFormat))
-        PairFields.of(self.source_field, self.target_field, self.columns)  # names that make no sense are known at once
+        # Names that make no sense are known at once.
+        PairFields.of(self.source_field, self.target_field, self.columns)
+        for language in (self.source_language, self.target_language, self.through_language):
+            checked_code(language)
 
 
 @dataclass(frozen=True, slots=True)

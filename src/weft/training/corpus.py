@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from weft.errors import FormatError
+from weft.errors import FormatError, number_of
 from weft.text.fields import PairFields
 from weft.text.files import blocks, checksum
 from weft.text.gold import GoldFile, read_sentences
-from weft.text.lines import decode, read_lines, read_two_together
+from weft.text.lines import OnError, decode, read_lines, read_two_together
 from weft.text.pairs import NOTHING, PairReader
 from weft.text.segment import word_splitters
 from weft.training.config import CorpusConfig
 from weft.types import Alignment, SentencePair, Words
+
+_NOUNS = ("pairs", "bad lines", "duplicates")  # of what is counted
 
 
 class Line(NamedTuple):
@@ -28,9 +30,15 @@ class Line(NamedTuple):
     through: Words
 
 
-def corpus_lines(corpus: CorpusConfig, use_possible: bool) -> Iterator[Line]:
-    """A corpus line by line."""
-    linked = _linked_pairs(corpus, use_possible)
+def corpus_lines(corpus: CorpusConfig, use_possible: bool, on_error: OnError = lambda error: None) -> Iterator[Line]:
+    """A corpus line by line.
+
+    Args:
+        corpus: where it is, and how it is read.
+        use_possible: whether possible links count as links.
+        on_error: told of each bad line. Lines that name columns, and sentences without a counterpart, are none.
+    """
+    linked = _linked_pairs(corpus, use_possible, on_error)
     if corpus.through is None:
         for number, (pair, links) in enumerate(linked, start=1):
             yield Line(number, pair, links, ())
@@ -43,8 +51,10 @@ def corpus_lines(corpus: CorpusConfig, use_possible: bool) -> Iterator[Line]:
         yield Line(number, pair, links, words)
 
 
-def _linked_pairs(corpus: CorpusConfig, use_possible: bool) -> Iterator[tuple[SentencePair, Alignment | None]]:
-    pairs = corpus_pairs(corpus)
+def _linked_pairs(
+    corpus: CorpusConfig, use_possible: bool, on_error: OnError
+) -> Iterator[tuple[SentencePair, Alignment | None]]:
+    pairs = corpus_pairs(corpus, on_error=on_error)
     if corpus.links is None:
         yield from ((pair, None) for pair in pairs)
         return
@@ -54,13 +64,15 @@ def _linked_pairs(corpus: CorpusConfig, use_possible: bool) -> Iterator[tuple[Se
         yield row.pair or NOTHING, Alignment.of(kept) if kept else None
 
 
-def corpus_pairs(corpus: CorpusConfig, *, watch: bool = False) -> Iterator[SentencePair]:
+def corpus_pairs(
+    corpus: CorpusConfig, *, watch: bool = False, on_error: OnError = lambda error: None
+) -> Iterator[SentencePair]:
     """The sentence pairs of a corpus; a line that holds none is nothing. Those who `watch` are told of unsplit text."""
     languages = (corpus.source_language, corpus.target_language)
     fields = PairFields.of(corpus.source_field, corpus.target_field, corpus.columns, languages)
     split = word_splitters(True, *languages) if corpus.raw else None
     reader = PairReader(corpus.input_format, fields, split, watch)
-    return reader.pairs(corpus.path, corpus.target, on_error=lambda error: None)
+    return reader.pairs(corpus.path, corpus.target, on_error=on_error)
 
 
 def language_files(folder: Path) -> dict[str, Path]:
@@ -138,6 +150,15 @@ class Guard:
             raise FormatError(path, line, message)
         counts["in test sets"] += bool(prefix)
         return bool(prefix)
+
+
+def in_words(counts: Mapping[str, int]) -> list[str]:
+    """What lines came to, as people say it: 2 pairs, 1 bad line; what did not occur is left out."""
+    return [
+        number_of(count, name.removesuffix("s")) if name in _NOUNS else f"{count:,} {name}"
+        for name, count in counts.items()
+        if count
+    ]
 
 
 def _fingerprint(pair: SentencePair) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 
 from weft.arrays import BoolArray, IntArray
 from weft.encoding.subwords import Subwords, Tokenizer
-from weft.errors import LineCountError, WeftError
+from weft.errors import FormatError, LineCountError, WeftError
 from weft.text.files import checksum, whole_folder
 from weft.text.pairs import NOTHING
 from weft.training.config import CorpusConfig
@@ -23,6 +23,7 @@ from weft.training.corpus import (
     content_key,
     corpus_key,
     corpus_lines,
+    in_words,
     language_files,
     language_lines,
 )
@@ -57,7 +58,7 @@ def pack(corpora: Sequence[CorpusConfig], packing: Packing, folder: Path) -> Pac
             if not packer.add(number, corpus):
                 raise WeftError(f"{corpus.path} has no pairs to train on.")
         packer.writer.close()
-    logger.info("packed %s", ", ".join(f"{count:,} {name}" for name, count in packer.writer.counts.items()))
+    logger.info("packed %s", ", ".join(in_words(packer.writer.counts)))
     return PackedCorpus.open(folder)
 
 
@@ -90,14 +91,16 @@ class _Packer:
         if corpus.hub is not None:
             return self._add_lines(number, corpus)
         before = self.writer.counts["pairs"]
-        for chunk in _chunks(corpus_lines(corpus, self._packing.use_possible)):
+        for chunk in _chunks(corpus_lines(corpus, self._packing.use_possible, self._count_bad)):
             self._add_pairs(chunk, corpus.path)
         return self.writer.end_pool(number, before)
+
+    def _count_bad(self, error: FormatError) -> None:
+        self.writer.counts["bad lines"] += 1
 
     def _add_pairs(self, chunk: list[Line], path: str) -> None:
         counts = self.writer.counts
         good = [line for line in chunk if line.pair != NOTHING]
-        counts["bad lines"] += len(chunk) - len(good)
         fresh = [line for line in good if self._guard.admits(line.pair, path, line.number, counts)]
         if not fresh:
             return

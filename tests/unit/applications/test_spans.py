@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from weft.applications.projection import Span
 from weft.applications.spans import BAD_RECORD, read_span_records, split_at_blanks, words_in, write_spans, write_tags
-from weft.errors import FormatError
+from weft.errors import FormatError, SettingError
 from weft.text.fields import PairFields
 from weft.text.pairs import split_words
 from weft.text.segment import segmenter_for
@@ -136,6 +136,12 @@ def test_fields_of_other_names(tmp_path):
         )
 
 
+def test_of_three_languages_two_must_be_chosen(tmp_path):
+    record = {"translation": {"de": "a", "en": "b", "fr": "c"}, "spans": []}
+    with pytest.raises(SettingError, match="text in de, en and fr"):
+        list(read(tmp_path, record, on_error=lambda error: None))
+
+
 def test_a_tag_for_each_word(tmp_path):
     record = {"source": ["a", "b c", "d"], "target": "x y", "spans": ["B-A", "I-A", "O"], "id": 1}
     (found,) = read(tmp_path, record, unit="characters")
@@ -147,13 +153,31 @@ def test_a_tag_for_each_word(tmp_path):
     assert (found.spans, found.tags) == ((), ("NOUN", "ADJ", "7"))
 
 
+def test_tags_on_listed_words_and_a_translation_that_is_not_split(tmp_path):
+    record = {"words": ["Anna", "sleeps."], "de": "Anna schläft.", "spans": ["B-A", "O"]}
+    options = {"segmenters": (segmenter_for("en"), segmenter_for("de")), "raw": True}
+    (found,) = read(tmp_path, record, fields=PairFields.of("words", "de"), **options)
+    assert found.pair == SentencePair(("Anna", "sleeps."), ("Anna", "schläft", "."))
+    split = {"de": ["Anna", "schläft", "."], "de_text": "Anna schläft.", "de_offsets": [[0, 4], [5, 12], [12, 13]]}
+    written = json.loads(write_tags(found, ["B-A", "O", "O"], labelled="source"))
+    assert written == {**record, **split, "target_spans": ["B-A", "O", "O"]}
+    by_name = {"fields": PairFields.of("words", "de"), "spans_field": "target_spans"}
+    (again,) = read(tmp_path, written, labelled="target", **by_name)
+    assert (again.pair, again.tags) == (found.pair, ("B-A", "O", "O"))
+    # Tags count the words that spaces separate, whatever weft would make of them.
+    (text,) = read(tmp_path, {**record, "words": "Anna sleeps."}, fields=PairFields.of("words", "de"), **options)
+    assert text.pair == found.pair
+    (turned,) = read(tmp_path, record, fields=PairFields.of("de", "words"), labelled="target", **options)
+    assert turned.pair == SentencePair(*reversed(found.pair))
+
+
 @pytest.mark.parametrize(
     ("record", "message"),
     [
         ({"spans": ["O", "O"]}, "expected a tag for each of the 1 words, found 2."),
         ({"spans": ["NOUN"]}, "expected O or a tag such as B-PER, found 'NOUN'."),
         ({"spans": [3]}, "replace them by the names of the classes"),
-        ({"spans": ["O"], "source": "a."}, 'tags belong to words, but "source" is a text'),
+        ({"spans": ["O", "O"], "source": "a."}, "of the 1 words, found 2. Words are separated by spaces"),
     ],
 )
 def test_bad_tags(tmp_path, record, message):

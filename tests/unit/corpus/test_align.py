@@ -58,6 +58,20 @@ def test_the_bytes_are_those_of_the_command_line(weft, tmp_path, pairs, spread):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["expected", "links", "pairs"]
 
 
+@pytest.mark.parametrize("name", ["x.jsonl", "x.json", "x.naacl", "x.talp", "x.JSONL.gz", "links"])
+def test_the_name_of_the_output_says_its_format_as_on_the_command_line(weft, tmp_path, name):
+    (tmp_path / "pairs").write_text("das ist gut ||| that is good\n")
+    library.align_files(tmp_path / "pairs", output=tmp_path / f"from-python-{name}")
+    weft("align", "pairs", "-o", name, cwd=tmp_path)
+    assert (tmp_path / f"from-python-{name}").read_bytes() == (tmp_path / name).read_bytes()
+
+
+def test_a_format_that_is_chosen_counts_more_than_the_name(tmp_path):
+    (tmp_path / "pairs").write_text("das ist gut ||| that is good\n")
+    library.align_files(tmp_path / "pairs", output=tmp_path / "x.jsonl", output_format="pharaoh")
+    assert (tmp_path / "x.jsonl").read_text() == "0-0 1-1 2-2\n"
+
+
 def test_two_files_every_format_and_a_function_as_output(weft, tmp_path):
     (tmp_path / "s").write_text("das ist gut\nja\n")
     (tmp_path / "t").write_text("that is good\nyes\n")

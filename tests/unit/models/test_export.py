@@ -22,6 +22,8 @@ from weft.models.export import export_model
 from weft.models.packed_embeddings import eight_bits, four_bits, pack, unpack
 from weft.models.settings import ExportKind
 from weft.models.unpack import unpack_model
+from weft.text.fields import PairFields
+from weft.text.pairs import PairReader
 from weft.types import SentencePair
 
 WORDS = [tuple(sentence.split()) for sentence in SENTENCES]
@@ -264,6 +266,17 @@ def test_fixed_ranges_keep_the_states(with_text):
     theirs = encode_pairs(Aligner.from_pretrained(source, layer=2, device="cpu").encoder, pairs)[0].states.numpy()
     ours = encode_pairs(Aligner.from_pretrained(folder).encoder, pairs)[0].states
     assert cosines(ours, theirs).mean() > 0.95
+
+
+def test_text_is_read_as_the_reader_says(tmp_path, tiny_bert, text):
+    rows = [line.split(" ||| ") for line in text.read_text().splitlines()]
+    table = tmp_path / "table.tsv"
+    table.write_text("".join(f"{number}\t{source}\t{target}\n" for number, (source, target) in enumerate(rows)))
+    by_name = PairReader(fields=PairFields.of(columns="id,source,target"))
+    for name, path, reader in (("bars", text, None), ("columns", table, by_name), ("ids", table, None)):
+        export_model(tiny_bert, tmp_path / name, layer=2, text=path, reader=reader)
+    bars, columns, ids = ((tmp_path / name / "model.onnx").read_bytes() for name in ("bars", "columns", "ids"))
+    assert columns == bars != ids
 
 
 def test_text_without_pairs_is_refused(tmp_path, tiny_bert):

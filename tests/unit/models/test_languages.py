@@ -5,7 +5,8 @@ import json
 import pytest
 
 from weft.models.known import built_in_models
-from weft.models.languages import _CODES, unknown_languages, unknown_words_remark
+from weft.models.languages import unknown_languages, unknown_words_remark
+from weft.text.languages import _CODES
 
 
 @pytest.mark.parametrize("code", ["de", "DE-at", "zh_Hant", "cmn", "no", "", "und", None])
@@ -37,13 +38,6 @@ def test_the_remark_counts_lines():
 @pytest.mark.parametrize("code", ["jpn", "deu_Latn", "swh-Latn", "SPA", "dut", "nor"])
 def test_three_letters_name_the_languages_that_two_letters_name(code):
     assert list(unknown_languages(["de", "es", "ja", "nb", "nl", "sw"], code, None)) == []
-
-
-def test_who_names_a_language_is_told_its_code():
-    assert list(unknown_languages(["fa"], "farsi", "Persian")) == [
-        "`source_language` farsi is the name of a language; use its code, fa.",
-        "`target_language` Persian is the name of a language; use its code, fa.",
-    ]
 
 
 def test_every_language_of_the_built_in_model_has_a_name():

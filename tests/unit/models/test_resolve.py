@@ -12,7 +12,7 @@ import torch
 from models import hub_with
 from weft import Aligner
 from weft.errors import FormatError, SettingError, WeftError
-from weft.models.known import KNOWN_ENCODERS, built_in_models
+from weft.models.known import ALIKE_IF_UNKNOWN, KNOWN_ENCODERS, built_in_models, nearest_name
 from weft.models.resolve import resolve_model
 
 
@@ -75,6 +75,12 @@ def test_a_misspelt_name_is_answered_with_the_nearest(name, meant):
 )
 def test_names_of_other_models_are_left_alone(name):
     assert resolve_model(name).hub_name == name
+
+
+@pytest.mark.parametrize("known", KNOWN_ENCODERS)
+def test_names_that_the_hub_has_are_not_doubted(known):
+    own = known.hub_name.rpartition("/")[2]
+    assert [nearest_name(name, alike=ALIKE_IF_UNKNOWN) for name in (known.hub_name, own, own.upper())] == [None] * 3
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from weft.text.layout import are_subtitles, found_wrapped, unwrapped, without_times
+from weft.text.layout import are_subtitles, found_wrapped, in_one_line, unwrapped, without_times
 
 SRT = """\ufeff1
 00:00:01,000 --> 00:00:03,200
@@ -49,6 +49,11 @@ def test_nothing_moves(text):
     plain = without_times(text)
     assert len(plain) == len(text)
     assert all(new in (old, " ") for old, new in zip(text, plain, strict=True))
+
+
+def test_what_stood_between_two_subtitles_is_one_blank():
+    assert in_one_line(without_times(SRT)) == "Guten Abend, meine Damen. - Wo warst du? - Krank. 1989"
+    assert in_one_line(" 10\xa0000\t\r\nEuro\u3000 ") == "10\xa0000 Euro\u3000"
 
 
 def test_subtitles_are_known_by_name():

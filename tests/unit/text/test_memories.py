@@ -44,7 +44,7 @@ def test_words_that_weft_split_are_text_again():
     record = {"source_text": "L'eau,   \n    oui.", "id": 7}
     pair = TextPair((("L'", "eau", ",", "oui", "."), ("Water", ",", "yes", ".")), record)
     assert unit_of(pair) == Unit("L'eau, oui.", "Water , yes .", "7")
-    assert unit_of(TextPair(("a\r\nb", "c"))) == Unit("a b", "c")
+    assert unit_of(TextPair(("a\r\nb", "10\xa0000  \tc "))) == Unit("a b", "10\xa0000  \tc ")
     assert unit_of(TextPair(None)) is None
 
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from weft.errors import FormatError
+from weft.errors import FormatError, SettingError
 from weft.text.fields import PairFields
 from weft.text.pairs import read_text_pairs
-from weft.text.translations import LanguageOrder, chosen_pair, matching_language
+from weft.text.translations import LanguageOrder, NoTextError, chosen_pair, matching_language
 
 UNITS = """<tmx version="1.4"><header srclang="it-IT"/><body>
 <tu tuid="1"><tuv xml:lang="it-IT"><seg>sì</seg></tuv><tuv xml:lang="de-DE"><seg>ja</seg></tuv></tu>
@@ -62,14 +62,23 @@ def test_a_language_of_two_countries_is_not_guessed(read):
     assert read("it", "en")[1][1] == "en may be en-GB or en-US; use one of these codes."
 
 
-def test_without_a_choice_a_unit_needs_two_languages(read):
+def test_without_a_choice_the_first_unit_decides_also_where_there_are_more_languages(read):
     sides, bad = read()
-    assert sides == [("sì", "ja"), None, None]
-    assert bad == [
-        "found text in it-IT, de-DE, en-GB and en-US; choose two of these languages with `source_field` and "
-        "`target_field`.",
-        "found text in it-IT only, and no translation of it.",
-    ]
+    assert sides == [("sì", "ja"), ("no", "nein"), None]
+    assert bad == ["found text in it-IT only, and no translation of it."]
+
+
+@pytest.mark.parametrize("languages", [(None, None), ("de", None), (None, "fr")])
+def test_a_file_that_begins_with_more_languages_needs_a_choice(tmp_path, languages):
+    path = _records(tmp_path, {"it": "solo"}, {"de": "ja", "en": "yes", "it": "sì"})
+    if languages == (None, "fr"):
+        path = _records(tmp_path, {"de": "ja", "en": "yes", "fr": "oui"})
+    advice = (
+        r"^the file has text in de, en and (it|fr)\. Choose two of these languages with `source_language` and "
+        r"`target_language` or, without `raw`, with `source_field` and `target_field`\.$"
+    )
+    with pytest.raises(SettingError, match=advice):
+        list(read_text_pairs(path, fields=PairFields.of(languages=languages), on_error=lambda error: None))
 
 
 @pytest.mark.parametrize(
@@ -133,3 +142,24 @@ def test_countries_make_no_difference_unless_they_tell_languages_apart():
     order = LanguageOrder((None, None))
     assert order({"pt-PT": "", "pt-BR": ""}) == ("pt-PT", "pt-BR")
     assert order({"pt-BR": "", "pt-PT": ""}) == ("pt-PT", "pt-BR")
+
+
+def test_one_record_in_more_languages_does_not_end_a_run(tmp_path):
+    three = {"translation": {"de": "ja", "en": "yes", "fr": "oui"}}
+    (tmp_path / "good").write_text(json.dumps({"source": "a", "target": "b"}) + "\n" + json.dumps(three) + "\n")
+    (tmp_path / "empty").write_text(json.dumps({"source": "", "target": ""}) + "\n" + json.dumps(three) + "\n")
+    bad: list[FormatError] = []
+    assert [row.sides for row in read_text_pairs(tmp_path / "good", on_error=bad.append)] == [("a", "b"), None]
+    assert "text in de, en and fr" in str(bad[0])
+    with pytest.raises(SettingError):
+        list(read_text_pairs(tmp_path / "empty", on_error=bad.append))
+
+
+def test_of_more_languages_those_of_the_first_record_are_taken():
+    order = LanguageOrder((None, None))
+    assert order({"de": "", "en": ""}) == ("de", "en")
+    assert order({"fr": "", "en-US": "", "de": "", "it": ""}) == ("de", "en-US")
+    with pytest.raises(ValueError, match=r"^en may be en-US or en-GB; use one of these codes"):
+        order({"fr": "", "en-US": "", "en-GB": "", "de": ""})
+    with pytest.raises(NoTextError, match=r"^there is no text in en here, only in de, fr and it. The file begins with"):
+        order({"de": "", "fr": "", "it": ""})

@@ -6,7 +6,7 @@ from models import word_piece_tokenizer
 from weft.encoding.subwords import FastTokenizer
 from weft.errors import FormatError, LineCountError, WeftError
 from weft.training.config import CorpusConfig
-from weft.training.corpus import corpus_lines
+from weft.training.corpus import corpus_lines, in_words
 from weft.training.packing import Packing, pack
 
 TOKENIZER = FastTokenizer(word_piece_tokenizer())
@@ -52,6 +52,19 @@ def test_bad_double_and_long_lines_are_left_out_and_counted(packed):
     assert {name: count for name, count in corpus.counts.items() if count} == {
         "pairs": 2, "bad lines": 2, "duplicates": 1, "too long": 1,
     }  # fmt: skip
+
+
+def test_names_of_columns_and_sentences_without_a_counterpart_are_no_bad_lines(packed):
+    assert packed("source\ttarget\na\tb\nc\td\n").counts["bad lines"] == 0
+    alone = '{"source": ["c"], "source_span": [1, 2], "target": [], "target_span": null}\n'
+    corpus = packed('{"source": ["a"], "target": ["b"]}\n' + alone + '{"source": ["c"]}\n')
+    assert (corpus.counts["pairs"], corpus.counts["bad lines"]) == (1, 1)
+    assert in_words(corpus.counts) == ["1 pair", "1 bad line"]
+
+
+def test_counts_are_said_as_people_say_them():
+    counts = {"pairs": 2000, "with links": 1, "bad lines": 0, "duplicates": 1, "too long": 3, "in test sets": 1}
+    assert in_words(counts) == ["2,000 pairs", "1 with links", "1 duplicate", "3 too long", "1 in test sets"]
 
 
 def test_links_stay_in_step_with_lines_that_are_left_out(packed):

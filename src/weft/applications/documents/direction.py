@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from weft.text.segment import primary_code
+from weft.text.languages import primary_code
 
 _LEFTWARD = frozenset({"R", "AL"})
 _LETTERS = _LEFTWARD | {"L"}

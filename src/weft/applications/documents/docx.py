@@ -15,7 +15,7 @@ from weft.applications.documents.paragraphs import Paragraph
 from weft.applications.documents.runs import WORD, mirror_tables
 from weft.applications.documents.trees import lxml_etree, parse_xml
 from weft.errors import FormatError
-from weft.text.segment import primary_code
+from weft.text.languages import primary_code
 
 _TYPES = "[Content_Types].xml"
 _MAIN = "document.main+xml"
