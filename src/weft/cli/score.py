@@ -72,7 +72,8 @@ def score(
         bool,
         typer.Option(
             "--skip-unannotated",
-            help="Leave out the lines that have no links in GOLD; with --agreement, in either file.",
+            help="Leave out the lines that have no links in GOLD; with --agreement, those that have no links in at "
+            "least one of the two files.",
             rich_help_panel=LINKS,
         ),
     ] = False,
