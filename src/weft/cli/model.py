@@ -10,7 +10,7 @@ import typer
 
 from weft.cli.groups import TextOptions, expanded
 from weft.cli.help import Command, Group
-from weft.cli.options import TEXT
+from weft.cli.options import MODEL, OUTPUT, TEXT
 from weft.cli.output import say, write_lines
 from weft.errors import SettingError
 
@@ -61,12 +61,23 @@ def export(
     model: Annotated[
         str, typer.Argument(metavar="NAME", help="A built-in model, a folder, or a model on the Hugging Face Hub.")
     ],
-    to: Annotated[str, typer.Option(metavar="KIND", help="Output format: onnx (float32), onnx-int8 or torch.")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the exported model.")],
+    to: Annotated[
+        str,
+        typer.Option(metavar="KIND", help="Output format: onnx (float32), onnx-int8 or torch.", rich_help_panel=OUTPUT),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="DIR", help="Folder for the exported model.", rich_help_panel=OUTPUT),
+    ],
     layer: Annotated[
-        int | None, typer.Option(metavar="N", help="Last layer to keep.", show_default="the model's alignment layer")
+        int | None,
+        typer.Option(
+            metavar="N", help="Last layer to keep.", show_default="the model's alignment layer", rich_help_panel=MODEL
+        ),
     ] = None,
-    embedding_bits: Annotated[int, typer.Option(metavar="4|8", help="For onnx-int8: bits per embedding value.")] = 4,
+    embedding_bits: Annotated[
+        int, typer.Option(metavar="4|8", help="For onnx-int8: bits per embedding value.", rich_help_panel=MODEL)
+    ] = 4,
     text: Annotated[
         str | None,
         typer.Option(
