@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from weft.errors import SettingError
+from weft.text.languages import listed_code
 
 TRANSLATION = "translation"
 # Two letters, and perhaps a country: what other people put in place of codes (german, deu) cannot be compared with de.
@@ -38,6 +39,8 @@ def matching_language(name: str, languages: Collection[str]) -> str | None:
     found = [code for code, plain in codes.items() if plain == wanted]
     found = found or [code for code, plain in codes.items() if plain.split("-")[0] == wanted]
     found = found or [code for code, plain in codes.items() if plain == wanted.split("-")[0]]
+    if "-" not in wanted:  # eng, English and en name the same language
+        found = found or [code for code, plain in codes.items() if listed_code(plain) == listed_code(wanted)]
     if len(found) > 1:
         raise ValueError(_several(name, found))
     return found[0] if found else None

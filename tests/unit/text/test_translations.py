@@ -102,6 +102,15 @@ def test_the_very_name_comes_first():
     assert matching_language("fr", ["en", "de"]) is None
 
 
+def test_other_names_of_a_language_mean_it_too():
+    languages = ["en-US", "deu-DE", "pt-BR", "iw", "nb"]
+    names = ("eng", "English", "de", "ger", "por", "he", "no", "pt-PT", "Klingon")
+    found = [matching_language(name, languages) for name in names]
+    assert found == ["en-US", "en-US", "deu-DE", "deu-DE", "pt-BR", "iw", "nb", None, None]
+    with pytest.raises(ValueError, match="may be"):
+        matching_language("eng", ["en-GB", "en-US"])
+
+
 def _records(tmp_path, *translations):
     path = tmp_path / "records.jsonl"
     path.write_text("".join(json.dumps({"translation": texts}) + "\n" for texts in translations))
