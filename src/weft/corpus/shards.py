@@ -198,6 +198,7 @@ class ShardedRun:
                 if number != current:
                     self._finish(current, file)
                     current, file = number, WholeFile(self._path(number))
+                    file.begin()
                 assert file is not None
                 file.write(done.output)
                 self._begun[number].add_output(done)

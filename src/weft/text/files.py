@@ -55,14 +55,19 @@ def blocks(path: Path) -> Iterator[bytes]:
 class WholeFile:
     """A file that takes its name only when all of it is on the disk.
 
-    Until `keep` is called, everything goes into a temporary file in the same folder. A file that had the name before
+    From `begin` to `keep`, everything goes into a temporary file in the same folder. A file that had the name before
     stays as it was until then, and keeps its permissions. Errors such as a full disk carry the file's own name.
     """
+
+    _file: BinaryIO | None = None
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._shown = os.fspath(path)
         self._path = os.path.realpath(path)
         self._temporary = f"{self._path}.{os.getpid()}.partial"
+
+    def begin(self) -> None:
+        """Make the temporary file. Whoever is told to stop while it is made must be able to `drop` it already."""
         folder = os.path.dirname(self._shown) or os.path.dirname(self._path)
         if not os.path.exists(folder):
             raise FileNotFoundError(ENOENT, f"the folder {folder} does not exist", self._shown)
@@ -71,6 +76,7 @@ class WholeFile:
 
     def write(self, data: bytes) -> int:
         """Add to it."""
+        assert self._file is not None, "it has begun"
         with self._named():
             return self._file.write(data)
 
@@ -79,6 +85,7 @@ class WholeFile:
 
     def keep(self) -> None:
         """It is complete: give it its name."""
+        assert self._file is not None, "it has begun"
         with self._named():
             self._file.flush()
             os.fsync(self._file.fileno())
@@ -89,8 +96,9 @@ class WholeFile:
 
     def drop(self) -> None:
         """It is not needed, or could not be written. After `keep` this does nothing."""
-        with contextlib.suppress(OSError):  # what is buffered may not fit on the disk either
-            self._file.close()
+        if self._file is not None:
+            with contextlib.suppress(OSError):  # what is buffered may not fit on the disk either
+                self._file.close()
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._temporary)
 
@@ -107,6 +115,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write bytes to that replaces `path` if the block ends well, and vanishes if it raises."""
     file = WholeFile(path)
     try:
+        file.begin()
         yield cast(BinaryIO, file)
         file.keep()
     finally:
@@ -159,8 +168,8 @@ def writes_explained(path: Path) -> Iterator[None]:
 def whole_folder(path: Path) -> Iterator[Path]:
     """An empty folder that takes the place of `path` if the block ends well; `path` is as it was if it raises."""
     folder = WholeFolder(path)
-    folder.begin()
     try:
+        folder.begin()
         yield folder.partial
         folder.keep()
     finally:
@@ -171,8 +180,8 @@ def whole_folder(path: Path) -> Iterator[Path]:
 def files_moved_in(folder: Path) -> Iterator[Path]:
     """An empty folder whose files are moved into `folder` if the block ends well; other files there stay."""
     inside = WholeFolder(folder / "files")
-    inside.begin()
     try:
+        inside.begin()
         yield inside.partial
         for file in inside.partial.iterdir():
             file.replace(folder / file.name)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import builtins
 import errno
 import gzip
 import os
@@ -24,17 +25,34 @@ from weft.text.lines import read_lines
 
 def test_a_whole_file_is_there_or_not(tmp_path):
     file = WholeFile(tmp_path / "x")
+    file.begin()
     file.write(b"data")
     assert not (tmp_path / "x").exists()
     file.drop()
     assert list(tmp_path.iterdir()) == []
     file = WholeFile(tmp_path / "x")
+    file.begin()
     file.write(b"data")
     file.keep()
     file.drop()
     assert (tmp_path / "x").read_bytes() == b"data"
     with pytest.raises(OSError, match="nowhere/x"):
-        WholeFile(tmp_path / "nowhere" / "x")
+        WholeFile(tmp_path / "nowhere" / "x").begin()
+
+
+def test_being_told_to_stop_while_a_file_is_made_leaves_nothing(tmp_path, monkeypatch):
+    made = []
+
+    def made_and_told_to_stop(*arguments):
+        made.append(real_open(*arguments))
+        raise SystemExit(143)
+
+    real_open = open
+    monkeypatch.setattr(builtins, "open", made_and_told_to_stop)
+    with pytest.raises(SystemExit), whole_file(tmp_path / "x"):
+        pass
+    made.pop().close()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_failed_run_leaves_the_old_file(tmp_path):
