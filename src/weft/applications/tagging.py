@@ -104,9 +104,8 @@ def project_markup(
 
     An element around the whole sentence stays around the whole sentence. One without words (`<img/>`) goes behind the
     translation of the word or element before it, or before that of the word it leads, and a line break between what
-    stood before it and what followed.
-    Other elements go where `project_spans` puts them. If that is nowhere, they go to the nearest place, and the result
-    says so: no element is lost.
+    stood before it and what followed. Other elements go where `project_spans` puts them. If that is nowhere, they go to
+    the nearest place, and the result says so: no element is lost.
     """
     record, alignment = _with_whole_placeholders(record, alignment)
     record, alignment, marks = _with_marks(record, alignment)

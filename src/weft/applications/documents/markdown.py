@@ -58,11 +58,14 @@ class MarkdownDocument:
         """Put a translated segment in its place, and name the elements that Markdown could not write."""
         place = self._places[number]
         kept, lost = _writable(pieces)
+        # Stars may stand within a word, where underscores may not; tags may stand anywhere.
+        stars: set[int] = set()
         html: set[int] = set()
-        written = _written(kept, html, in_table=place.in_table)
+        written = _written(kept, stars, html, in_table=place.in_table)
         while (wrong := self._misread(written, kept)) and not wrong <= html:
-            html |= wrong
-            written = _written(kept, html, in_table=place.in_table)
+            html |= wrong & stars
+            stars |= wrong
+            written = _written(kept, stars, html, in_table=place.in_table)
         self._new[place] = written
         return lost
 
@@ -239,8 +242,8 @@ def _writable(pieces: Sequence[Piece]) -> tuple[list[Piece], list[str]]:
     return kept, lost
 
 
-def _written(pieces: Sequence[Piece], html: set[int], *, in_table: bool) -> str:
-    """Pieces as Markdown; elements in `html` by tags of HTML."""
+def _written(pieces: Sequence[Piece], stars: set[int], html: set[int], *, in_table: bool) -> str:
+    """Pieces as Markdown; elements in `stars` without underscores, and those in `html` by tags of HTML."""
     written: list[str] = []
     code = False
     for number, piece in enumerate(pieces):
@@ -251,7 +254,8 @@ def _written(pieces: Sequence[Piece], html: set[int], *, in_table: bool) -> str:
         if piece.element.name == "code":
             code = piece.part is Part.OPEN
         following = pieces[number + 1] if number + 1 < len(pieces) else ""
-        written.append(_sign(piece, following, in_html=id(piece.element) in html))
+        sign = _sign(piece, following, in_html=id(piece.element) in html)
+        written.append(sign.replace("_", "*") if sign in ("_", "__") and id(piece.element) in stars else sign)
     return "".join(written)
 
 

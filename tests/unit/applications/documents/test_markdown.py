@@ -105,3 +105,25 @@ def test_signs_that_would_not_be_understood_become_tags():
     document.fill(0, ["重要", *[piece for piece in tagged.pieces if not isinstance(piece, str)][:1], "x。",
                       *[piece for piece in tagged.pieces if not isinstance(piece, str)][1:], "文"])  # fmt: skip
     assert document.written().decode() == "重要<strong>x。</strong>文\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("w _a_ b", "重*要*文"),
+        ("w __a__ b", "重**要**文"),
+        ("w *a* b", "重*要*文"),
+        ("w __*a*__ b", "重***要***文"),
+    ],
+)
+def test_underscores_become_stars_within_words(source, expected):
+    document = MarkdownDocument(source.encode(), "text", Languages())
+    tags = [piece for piece in filled(document, "x", {(1, 0)})[0].pieces if not isinstance(piece, str)]
+    document.fill(0, ["重", *tags[: len(tags) // 2], "要", *tags[len(tags) // 2 :], "文"])
+    assert document.written().decode() == expected
+
+
+def test_underscores_stay_where_they_are_understood():
+    document = MarkdownDocument(b"w _a_ b", "text", Languages())
+    filled(document, "x y z", {(0, 0), (1, 1), (2, 2)})
+    assert document.written() == b"x _y_ z"
