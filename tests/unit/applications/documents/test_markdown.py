@@ -127,3 +127,31 @@ def test_underscores_stay_where_they_are_understood():
     document = MarkdownDocument(b"w _a_ b", "text", Languages())
     filled(document, "x y z", {(0, 0), (1, 1), (2, 2)})
     assert document.written() == b"x _y_ z"
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "pairs", "expected"),
+    [
+        ("a  \nb\n", "x y", {(0, 0), (1, 1)}, "x  \ny\n"),
+        ("a\\\r\nb\r\n", "x y", {(0, 0), (1, 1)}, "x\\\r\ny\r\n"),
+        ("> a   \n> b\n", "x y", {(0, 0), (1, 1)}, "> x  \n> y\n"),
+        ("- a\n  b  \n  c\n", "x y z", {(0, 0), (1, 1), (2, 2)}, "- x y  \n  z\n"),
+        ("a  \n**b** c\n", "x y z", {(0, 0), (1, 1), (2, 2)}, "x  \n**y** z\n"),
+        ("**a  \nb** c\n", "x y z", {(0, 0), (1, 1), (2, 2)}, "**x  \ny** z\n"),
+        # What begins a line may mean something else there.
+        ("a  \nb c\n", "x - z", {(0, 0), (1, 1), (2, 2)}, "x  \n\\- z\n"),
+        # No line begins or ends with a break.
+        ("a  \n**b**\n", "x", {(0, 0)}, "x<br>\n"),
+    ],
+)
+def test_lines_are_broken_as_they_were(source, target, pairs, expected):
+    document = MarkdownDocument(source.encode(), "text", Languages())
+    filled(document, target, pairs)
+    assert document.written().decode() == expected
+
+
+def test_a_line_that_would_make_a_table_of_the_one_before_is_none():
+    document = MarkdownDocument(b"a  \nb\n", "text", Languages())
+    [_, point] = filled(document, "x y", {(0, 0), (1, 1)})[0].pieces[:2]
+    document.fill(0, ["x | y", point, "| :- | :- |"])
+    assert document.written() == b"x | y<br>| :- | :- |\n"
