@@ -293,6 +293,14 @@ def test_a_missing_line_is_not_made_up_for_by_one_that_may_be_left_out(weft, tmp
     assert not (tmp_path / "m.en.html").exists()
 
 
+def test_verses_of_a_translation_that_are_others_stop_it(weft, tmp_path):
+    (tmp_path / "s.usfm").write_text("\\id MRK\n\\c 1\n\\p\n\\v 1 One.\n\\v 2 Two.\n\\v 3 Three.\n")
+    (tmp_path / "t.usfm").write_text("\\id MRK\n\\c 1\n\\p\n\\v 1 Eins.\n\\v 3 Drei.\n\\v 4 Vier.\n")
+    done = weft("project", "s.usfm", "t.usfm", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("weft: t.usfm: this file has MRK 1:3 where s.usfm has MRK 1:2. Both files need")
+
+
 def test_what_may_be_left_out_may_be_left_out(weft, tmp_path):
     (tmp_path / "m.html").write_text(PAGE)
     (tmp_path / "m.txt").write_text("One two.\nThe dog barks loudly.\nThe cat sleeps on the sofa.\nIt is raining.\n")

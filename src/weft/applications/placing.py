@@ -35,8 +35,10 @@ class Surroundings:
         # How many words, without punctuation, stand before each place.
         self._before = [0, *accumulate(map(int, source_words))]
 
-    def place(self, boundary: int) -> int:
+    def place(self, boundary: int, *, leads: bool = False) -> int:
         """Where something between two source words goes: behind what precedes it, or before what follows it.
+
+        Of two neighbours that are equally near, the one before counts, or with `leads` the one behind.
 
         Only words count for how near a neighbour is, so that a mark after `1998,` stays with 1998 where the comma is
         gone, and one before a full stop stays before it.
@@ -46,7 +48,7 @@ class Surroundings:
         here, distances = self._before[boundary], self._before
         before = [(here - distances[source], target + 1) for source, target in self._links if source < boundary]
         after = [(distances[source + 1] - here, target) for source, target in self._links if source >= boundary]
-        if before and (not after or min(before)[0] <= min(after)[0]):
+        if before and (not after or min(before)[0] < min(after)[0] + (not leads)):
             nearest = min(before)[0]
             return max(place for distance, place in before if distance == nearest)
         return min(after)[1] if after else len(self._target)
@@ -138,7 +140,8 @@ def behind_neighbours(
 ) -> list[Point]:
     """Points with those that stood where an element ends, as note marks do, where it ends now.
 
-    By links alone, a mark would stay with the last word of the phrase, wherever that goes in it.
+    By links alone, a mark would stay with the last word of the phrase, wherever that goes in it. One that leads a word
+    goes with that instead.
 
     Args:
         points: elements without words, with their places by links.
@@ -156,7 +159,7 @@ def behind_neighbours(
         key = _behind_blanks(text, point.element.start), point.parent
         if key not in known:
             known[key] = _runs_of_neighbour(ending[key[0]], point.parent, parents)
-        moved.append(point if point.element.breaking else _behind(point, known[key]))
+        moved.append(point if point.element.breaking or point.leads else _behind(point, known[key]))
     return moved
 
 

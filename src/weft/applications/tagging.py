@@ -103,9 +103,9 @@ def project_markup(
     """Put the elements of the tagged side into the plain side; `alignment` leads from tagged to plain.
 
     An element around the whole sentence stays around the whole sentence. One without words (`<img/>`) goes behind the
-    translation of the word or element before it, and a line break between what stood before it and what followed.
-    Other elements go where `project_spans` puts them. If that is nowhere, they go to the nearest place, and the result
-    says so: no element is lost.
+    translation of the word or element before it, or before that of the word it leads, and a line break between what
+    stood before it and what followed. Other elements go where `project_spans` puts them. If that is nowhere, they go to
+    the nearest place, and the result says so: no element is lost.
     """
     record, alignment = _with_whole_placeholders(record, alignment)
     record, alignment, marks = _with_marks(record, alignment)
@@ -210,11 +210,8 @@ def _points(
     """Elements without words, and those that got none, in the order in which they stood."""
     parents = {id(child): id(element) for element in record.markup.elements for child in element.children}
     points = [
-        Point(
-            element,
-            _point_place(element, boundary, around_it, openings),
-            parents.get(id(element)),
-            _blanks(record.markup, element),
+        _placed(
+            Point(element, boundary, parents.get(id(element)), _blanks(record.markup, element)), around_it, openings
         )
         for element, boundary in empty
     ]
@@ -225,11 +222,14 @@ def _points(
     return behind_neighbours(points, around, parents, record.markup.text)
 
 
-def _point_place(element: Element, boundary: int, around_it: Surroundings, openings: Openings) -> int:
-    """Before which word an element without words goes."""
-    place = around_it.break_place(boundary) if element.breaking else around_it.place(boundary)
+def _placed(point: Point, around_it: Surroundings, openings: Openings) -> Point:
+    """A point between source words as one between those of the other side."""
+    if point.element.breaking:
+        place = around_it.break_place(point.place)
+    else:
+        place = around_it.place(point.place, leads=point.leads)
     # A placeholder is a word itself, and may well be within the marks.
-    return place if element.stands_for else openings.before(place, boundary)
+    return point._replace(place=place if point.element.stands_for else openings.before(place, point.place))
 
 
 def _outside_its_kind(point: Point, stretches: Sequence[Stretch]) -> Point:

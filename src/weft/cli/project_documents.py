@@ -78,7 +78,9 @@ def translate_document(
     links, base, aligning = links_from
     with ExitStack() as stack:
         _, other, link_file = stack.enter_context(opened(path, target, links))
-        translation = None if other is None else read_translation(other, languages)
+        translation = (
+            None if other is None else read_translation(other, languages, original=document.segments, name=path)
+        )
         write = stack.enter_context(open_output(report)) if report is not None else None
         listing = Listing(write, what="tags", row=row_writer(report or "-"))
         try:

@@ -151,6 +151,13 @@ def project(tmp_path, source, target, links, **options):
         ("a <b>c d</b> <sup/> e", "x z y w", "0-0 1-2 2-1 3-3", "x <b>z y</b> <sup/> w"),
         ("a <b>c d</b> <sup/>e", "x z y w", "0-0 1-2 2-1 3-3", "x <b>z y</b> <sup/>w"),
         ("a <b>c d</b><br/>e", "e c d a", "0-3 1-1 2-2 3-0", "e <b>c d</b> a<br/>"),
+        # One that touches only the word behind it goes with that.
+        ("a c <img/>d", "c' a' d'", "0-1 1-0 2-2", "c' a' <img/>d'"),
+        ("a c <img/>d", "d' a' c'", "0-1 1-2 2-0", "<img/>d' a' c'"),
+        ("a c <img/>d", "a' c'", "0-0 1-1", "a' c'<img/>"),
+        ("a <b>c d</b> <img/>e f", "x e' z y f'", "0-0 1-3 2-2 3-1 4-4", "x <img/>e' <b>z y</b> f'"),
+        ("a <b>c <img/>d</b> e", "d' c' a' e'", "0-2 1-1 2-0 3-3", "<b><img/>d' c'</b> a' e'"),
+        ("a c <img/><b>d</b>", "c' d' a'", "0-2 1-0 2-1", "c' <img/><b>d'</b> a'"),
         # A break parts what it parted.
         ("a c<br>d", "y x z", "0-1 1-0 2-2", "y x<br/> z"),
         ("a<br>c", "x . y", "0-0 1-2", "x .<br/> y"),

@@ -13,7 +13,7 @@ from os import fspath
 from typing import TYPE_CHECKING
 
 from weft.applications.documents.inline import LARGEST, Document, DocumentSegment, Languages
-from weft.applications.documents.misfits import first_misfit, optional_translated
+from weft.applications.documents.misfits import first_misfit, optional_translated, other_verse
 from weft.applications.labels import Listing
 from weft.applications.linked import LinkFile, with_links
 from weft.applications.projection import Gaps, Projected, Reason, Span
@@ -78,10 +78,30 @@ def read_document(path: FilePath, languages: Languages | None = None) -> Documen
     return FORMATS[_suffix(path)]()(data, display_name(path), languages or Languages())
 
 
-def read_translation(path: FilePath, languages: Languages | None = None) -> list[str]:
-    """The segments of a translation: those of a document without their tags, or the lines of a text with words."""
+def read_translation(
+    path: FilePath,
+    languages: Languages | None = None,
+    *,
+    original: Sequence[DocumentSegment] = (),
+    name: str = "the document",
+) -> list[str]:
+    """The segments of a translation: those of a document without their tags, or the lines of a text with words.
+
+    Args:
+        path: the translation.
+        languages: codes of both languages.
+        original: the segments that it translates. If both number their verses, they have to be the same.
+        name: how messages call the original.
+
+    Raises:
+        FormatError: Besides what `read_document` raises: the two have different verses.
+    """
     if is_document(path):
-        return [segment.text for segment in read_document(path, languages).segments]
+        segments = read_document(path, languages).segments
+        if found := other_verse(original, segments, (name, "this file")):
+            advice = "Both files need the same verses in the same order, joined (`\\v 2-3`) in both or in neither."
+            raise FormatError(display_name(path), None, f"{found} {advice}")
+        return [segment.text for segment in segments]
     texts = (decode(line, path, number) for number, line in enumerate(read_lines(path), start=1))
     return [" ".join(text.split()) for text in texts if text.strip()]
 

@@ -17,10 +17,12 @@ from weft.applications.documents.trees import (
     Role,
     append_pieces,
     contents,
+    has_crlf,
     local_name,
     lxml_etree,
     parse_xml,
     printable,
+    with_line_ends,
     xml_bytes,
 )
 from weft.applications.markup import LINKS, Element, Markup
@@ -150,6 +152,7 @@ class HtmlDocument:
             data = decode_text(data, name).encode("utf-8")
         self._whole = xml or _WHOLE_PAGE.search(data[:100_000]) is not None
         self._xml = xml
+        self._crlf = has_crlf(data)
         self._has_doctype = b"<!doctype" in data[:100_000].lower()
         self._tree = _with_characters(parse_xml(data, name)) if xml else _parse(data, name, whole=self._whole)
         self._target = languages.target
@@ -186,7 +189,10 @@ class HtmlDocument:
             place.fill(pieces)
         self._filled.clear()
         if self._xml:
-            return xml_bytes(self._tree)
+            return xml_bytes(self._tree, crlf=self._crlf)
+        return with_line_ends(self._html(), crlf=self._crlf)
+
+    def _html(self) -> bytes:
         etree = lxml_etree()
         root, info = self._tree.getroot(), self._tree.docinfo
         encoding = info.encoding or "utf-8"

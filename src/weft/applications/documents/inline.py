@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from weft.applications.arranging import Part, Piece, Tag
 from weft.applications.markup import Element, Markup, MarkupBuilder
@@ -19,19 +19,32 @@ NOTE_MARK = re.compile(r"\s*[\[(]?(?:\d{1,4}|[a-z*†‡§]{1,2})[\])]?\s*")
 """A raised number that is a link is the mark of a note, and no word."""
 
 
+class Verse(NamedTuple):
+    """Which verse of the Bible a segment is; book and chapter are empty if the document does not name them."""
+
+    book: str
+    chapter: str
+    number: str
+
+    def __str__(self) -> str:
+        place = f"{self.chapter}:{self.number}" if self.chapter else f"verse {self.number}"
+        return f"{self.book} {place}".strip()
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentSegment:
     """A paragraph, heading or cell: its text with inline tags, and what follows.
 
     `translation` is what the document itself gives as its translation, as in XLIFF. `done` says that this translation
     has all the tags already. `attribute` names what the text stands in beside the others, such as the attribute of
-    a tag or a footnote; a translation may leave such texts out.
+    a tag or a footnote; a translation may leave such texts out. `verse` is the verse that the text is.
     """
 
     markup: Markup
     translation: str | None = None
     done: bool = False
     attribute: str | None = None
+    verse: Verse | None = None
 
     @property
     def text(self) -> str:

@@ -18,6 +18,8 @@ _LARGEST = 20_000_000
 # Characters that may mean something wherever they stand, and what may mean something at the beginning of a line.
 _SPECIAL = re.compile(r"[\\`*\[\]]|(?<![^\W_])_|_(?![^\W_])|<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)|~~|!(?=\[)")
 _AT_START = re.compile(r"(>|[-+](?= |$)|#{1,6}(?= |$)|={1,}(?=\s*$)|-{1,}(?=\s*$))|(\d{1,9})([.)])(?= |$)")
+# What one paragraph is read as.
+_PARAGRAPH = ["paragraph_open", "inline", "paragraph_close"]
 _TASK = re.compile(r"\[[ xX]\] +")
 # How an element is written in HTML, where Markdown's own signs would not be understood.
 _IN_HTML = {"strong": "strong", "em": "em", "s": "del"}
@@ -25,13 +27,18 @@ _IN_HTML = {"strong": "strong", "em": "em", "s": "del"}
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Lines of a file, and the characters of the first and the last of them between which a segment stands."""
+    """Lines of a file, and the characters of the first and the last of them between which a segment stands.
+
+    If it has several lines, `break_sign` is how a line of it is broken, and `indent` what stands before the second.
+    """
 
     first: int
     behind: int
     start: int
     end: int
     in_table: bool
+    break_sign: str = ""
+    indent: str = ""
 
 
 class MarkdownDocument:
@@ -58,18 +65,24 @@ class MarkdownDocument:
         """Put a translated segment in its place, and name the elements that Markdown could not write."""
         place = self._places[number]
         kept, lost = _writable(pieces)
+        # Stars may stand within a word, where underscores may not; tags may stand anywhere.
+        stars: set[int] = set()
         html: set[int] = set()
-        written = _written(kept, html, in_table=place.in_table)
+        written = _written(kept, stars, html, place)
         while (wrong := self._misread(written, kept)) and not wrong <= html:
-            html |= wrong
-            written = _written(kept, html, in_table=place.in_table)
-        self._new[place] = written
+            html |= wrong & stars
+            stars |= wrong
+            written = _written(kept, stars, html, place)
+        self._new[place] = written.replace("\n", f"\n{place.indent}")
         return lost
 
     def _misread(self, written: str, pieces: Sequence[Piece]) -> set[int]:
         """Elements that a reader would not see as such, because of the characters around their signs."""
         if written.startswith("~~~"):  # two that begin a line together would open a block of code
             return {id(element) for element, _ in _texts(pieces) if element.name == "s"}
+        breaks = {id(piece.element) for piece in pieces if isinstance(piece, Tag) and piece.element.name == "hardbreak"}
+        if breaks and "\n" in written and [token.type for token in self._parser.parse(written)] != _PARAGRAPH:
+            return breaks
         [token] = [token for token in self._parser.parseInline(written) if token.type == "inline"]
         read = _markup(token)
         seen = [(item.name, "".join(read.text[item.start : item.end].split())) for item in read.elements]
@@ -91,7 +104,7 @@ class MarkdownDocument:
             for number in range(place.first + 1, place.behind):
                 lines[number] = None
         newline = "\r\n" if "\r\n" in self._text else "\n"
-        return newline.join(line for line in lines if line is not None).encode("utf-8")
+        return "\n".join(line for line in lines if line is not None).replace("\n", newline).encode("utf-8")
 
 
 def _parser() -> Any:
@@ -114,6 +127,7 @@ def _located(tokens: Sequence[Any], lines: Sequence[str]) -> Iterator[tuple[Any,
         if token.type != "inline" or not token.content.strip() or token.map is None:
             continue
         first, behind = token.map
+        breaking = "", ""
         if in_table:
             column = column if row == first else 0
             row = first
@@ -127,11 +141,19 @@ def _located(tokens: Sequence[Any], lines: Sequence[str]) -> Iterator[tuple[Any,
             behind = first + len(parts)
             start = lines[first].find(parts[0])
             end = lines[behind - 1].rfind(parts[-1]) + len(parts[-1])
+            if len(parts) > 1:
+                breaking = _breaking(parts, lines[first + 1])
         if start >= 0:
             if found := _TASK.match(token.content):
                 start += found.end()
                 token = _without(token, found.end())
-            yield token, _Place(first, behind, start, end, in_table)
+            yield token, _Place(first, behind, start, end, in_table, *breaking)
+
+
+def _breaking(parts: Sequence[str], second: str) -> tuple[str, str]:
+    """How lines of a paragraph are broken, and what stands before the second of them in the file."""
+    sign = "\\\n" if any(part.endswith("\\") for part in parts[:-1]) else "  \n"
+    return sign, second[: max(second.find(parts[1].lstrip()), 0)]
 
 
 def _spellings(cell: str) -> tuple[str, str]:
@@ -239,20 +261,33 @@ def _writable(pieces: Sequence[Piece]) -> tuple[list[Piece], list[str]]:
     return kept, lost
 
 
-def _written(pieces: Sequence[Piece], html: set[int], *, in_table: bool) -> str:
-    """Pieces as Markdown; elements in `html` by tags of HTML."""
+def _written(pieces: Sequence[Piece], stars: set[int], html: set[int], place: _Place) -> str:
+    """Pieces as Markdown; elements in `stars` without underscores, and those in `html` by tags of HTML."""
     written: list[str] = []
     code = False
     for number, piece in enumerate(pieces):
         if isinstance(piece, str):
-            text = piece if code else escaped(piece, at_start=not "".join(written).strip())
-            written.append(text.replace("|", "\\|") if in_table else text)
+            starts = not "".join(written).rpartition("\n")[2].strip()
+            piece = piece.lstrip(" ") if starts and written else piece
+            text = piece if code else escaped(piece, at_start=starts)
+            written.append(text.replace("|", "\\|") if place.in_table else text)
             continue
         if piece.element.name == "code":
             code = piece.part is Part.OPEN
         following = pieces[number + 1] if number + 1 < len(pieces) else ""
-        written.append(_sign(piece, following, in_html=id(piece.element) in html))
+        if piece.element.name == "hardbreak" and id(piece.element) not in html and _parts_lines(pieces, number):
+            written.append(place.break_sign or "<br>")
+            continue
+        sign = _sign(piece, following, in_html=id(piece.element) in html)
+        written.append(sign.replace("_", "*") if sign in ("_", "__") and id(piece.element) in stars else sign)
     return "".join(written)
+
+
+def _parts_lines(pieces: Sequence[Piece], number: int) -> bool:
+    """Whether a line break has words on both sides of it, next to it or within whole elements."""
+    sides = (reversed(pieces[:number]), Part.CLOSE), (pieces[number + 1 :], Part.OPEN)
+    neighbours = ((next((piece for piece in side if piece != " "), None), part) for side, part in sides)
+    return all(piece and (isinstance(piece, str) or piece.part is part) for piece, part in neighbours)
 
 
 def _sign(tag: Tag, following: Piece, *, in_html: bool) -> str:
@@ -260,7 +295,7 @@ def _sign(tag: Tag, following: Piece, *, in_html: bool) -> str:
     if element.code is not None:
         return {Part.OPEN: element.code[0], Part.CLOSE: element.code[1], Part.WHOLE: "".join(element.code)}[tag.part]
     if element.name == "hardbreak":
-        return "<br>"  # one line stays one line
+        return "<br>"  # which may stand where no line may end
     if element.name == "image":
         return f"![{escaped(token.content)}]{_address(token, 'src')}"
     if element.name == "link":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from weft.applications.documents.inline import DocumentSegment
 from weft.text.json_objects import shorten
 from weft.text.segment import Segmenter
 
@@ -59,6 +60,30 @@ def optional_translated(
             line, segment = shorten(translation[second[0]]), shorten(further[first[0] - len(texts)])
             return f"The line {line} seems to translate {segment}, which may be left out, so another line is missing."
     return ""
+
+
+def other_verse(
+    segments: Sequence[DocumentSegment], translation: Sequence[DocumentSegment], names: tuple[str, str]
+) -> str:
+    """A sentence about the first verse that is another one in the translation; nothing if a side numbers none.
+
+    Args:
+        segments: those of the document.
+        translation: those of its translation.
+        names: how messages call the two.
+    """
+    if not all(any(segment.verse for segment in side) for side in (segments, translation)):
+        return ""
+    for ours, theirs in zip(segments, translation, strict=False):
+        if (ours.verse is None) != (theirs.verse is None) or any(
+            one != other for one, other in zip(ours.verse or (), theirs.verse or (), strict=True) if one and other
+        ):
+            return f"{names[1]} has {_verse_of(theirs)} where {names[0]} has {_verse_of(ours)}."
+    return ""
+
+
+def _verse_of(segment: DocumentSegment) -> str:
+    return str(segment.verse) if segment.verse else f"text that is no verse ({shorten(segment.text)})"
 
 
 def _paired(

@@ -51,8 +51,14 @@ def parse_xml(data: bytes, name: str) -> Any:
 
 
 def has_crlf(data: bytes) -> bool:
-    """Whether the lines of an XML document end as on Windows; a parser gives every line end as a newline."""
-    return b"\r\n" in data[:100_000]
+    """Whether most lines of a document end as on Windows; a parser gives every line end as a newline."""
+    return data.count(b"\r\n") > data.count(b"\n") / 2
+
+
+def with_line_ends(data: bytes, *, crlf: bool) -> bytes:
+    """What a parser's library wrote, with the line ends that the document had."""
+    # HTML is written with the carriage returns that stood in it as `&#13;`.
+    return re.sub(rb"\r?\n", b"\r\n", data) if crlf else data
 
 
 def xml_bytes(tree: Any, *, crlf: bool = False) -> bytes:
@@ -64,7 +70,7 @@ def xml_bytes(tree: Any, *, crlf: bool = False) -> bytes:
     # The last line has an end too, unless one byte of it would be half a character.
     if encoding.upper().startswith(_SEVERAL_BYTES):
         return written
-    return (written + b"\n").replace(b"\n", b"\r\n" if crlf else b"\n")
+    return with_line_ends(written + b"\n", crlf=crlf)
 
 
 class Role(Enum):

@@ -7,12 +7,13 @@ that a verse may run on across (a line of a poem) is a break in it, and all othe
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from weft.applications.arranging import Part, Piece, Tag
-from weft.applications.documents.inline import DocumentSegment, Languages, TextBuilder, trimmed, without_hollow
+from weft.applications.documents.inline import DocumentSegment, Languages, TextBuilder, Verse, trimmed, without_hollow
 from weft.applications.markup import Element, Markup
 from weft.errors import FormatError
 from weft.text.lines import decode_text
@@ -65,10 +66,11 @@ class UsfmDocument:
         if not _MARKER.search(self._text):
             raise FormatError(name, None, "this file contains no USFM markers, such as \\id or \\v.")
         self._notes: list[_Note] = []
-        found = [(region, self._read(*region)) for region in _regions(self._text)]
-        self._regions = [region for region, markup in found if markup.text.strip()]
+        read = ((region, verse, self._read(*region)) for region, verse in _regions(self._text))
+        found = [item for item in read if item[2].text.strip()]
+        self._regions = [region for region, _, _ in found]
         self._notes = [note for note in self._notes if note.markup.text.strip()]
-        self.segments = [DocumentSegment(markup) for _, markup in found if markup.text.strip()]
+        self.segments = [DocumentSegment(markup, verse=verse) for _, verse, markup in found]
         self.segments += [DocumentSegment(note.markup, attribute="footnote") for note in self._notes]
         self._filled: dict[int, Sequence[Piece]] = {}
 
@@ -181,28 +183,45 @@ def _milestone(builder: TextBuilder, name: str, literal: str) -> None:
         builder.point(_point(name, literal))
 
 
-def _regions(text: str) -> Iterator[tuple[int, int]]:
-    """Where segments stand in a text, without what is before and behind their words."""
+def _regions(text: str) -> Iterator[tuple[tuple[int, int], Verse | None]]:
+    """Where segments stand in a text, without what is before and behind their words, and which verses they are."""
     verses = [match.start() for match in _VERSE.finditer(text)]
     verses.append(len(text))
-    start, in_verse, position = -1, False, 0
+    start, position = -1, 0
+    here, verse = Verse("", "", ""), None
     while marker := _MARKER.search(text, position):
         name, position = marker["name"], marker.end()
         closer = f"{marker.group().rstrip()}*"
         limit = verses[min(bisect_right(verses, marker.start()), len(verses) - 1)]
-        if marker["end"] or marker["milestone"] or marker["fold"] or (in_verse and _LINES.fullmatch(name)):
+        if marker["end"] or marker["milestone"] or marker["fold"] or (verse and _LINES.fullmatch(name)):
             continue
         if name not in ("v", "c") and (closing := text.find(closer, position, limit)) >= 0:
             position = closing + len(closer) if name in _OPAQUE else position
             continue
         if start >= 0:
-            yield _without_lines(text, start, marker.start())
-        in_verse = name == "v"
-        if in_verse and (number := _NUMBER.match(text, position)):
+            yield _without_lines(text, start, marker.start()), verse
+        number = _NUMBER.match(text, position)
+        if name == "v" and number:
             position = number.end()
+        here = _reached(here, name, number.group() if number else "")
+        verse = here if name == "v" else None
         start = -1 if name in _NOT_TEXT else position
     if start >= 0:
-        yield _without_lines(text, start, len(text))
+        yield _without_lines(text, start, len(text)), verse
+
+
+def _reached(here: Verse, marker: str, label: str) -> Verse:
+    """Where a marker leads, by the code or number behind it; people write digits and dashes of several scripts."""
+    label = "".join(
+        "-" if unicodedata.category(sign) == "Pd" else str(unicodedata.decimal(sign, sign))
+        for sign in label.strip().partition("\\")[0]
+        if unicodedata.category(sign) != "Cf"
+    )
+    if marker == "id":
+        return Verse(label.upper(), "", "")
+    if marker == "c":
+        return here._replace(chapter=label)
+    return here._replace(number=label) if marker == "v" else here
 
 
 def _without_lines(text: str, start: int, end: int) -> tuple[int, int]:

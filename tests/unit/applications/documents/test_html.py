@@ -118,6 +118,12 @@ def test_references_of_xhtml_are_characters(tmp_path):
     assert [element.name for element in segment.markup.elements] == ["b", "!--"]
 
 
+def test_lines_of_xhtml_end_as_they_did(tmp_path):
+    page = b"<?xml version='1.0' encoding='UTF-8'?>\r\n<html>\r\n<body><p>a</p></body>\r\n</html>\r\n"
+    (tmp_path / "page.xhtml").write_bytes(page)
+    assert read_document(tmp_path / "page.xhtml").written() == page
+
+
 SAYS = {
     "charset": '<meta charset="{}">',
     "http-equiv": '<meta http-equiv="Content-Type" content="text/html; charset={}">',

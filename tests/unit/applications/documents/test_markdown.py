@@ -105,3 +105,53 @@ def test_signs_that_would_not_be_understood_become_tags():
     document.fill(0, ["重要", *[piece for piece in tagged.pieces if not isinstance(piece, str)][:1], "x。",
                       *[piece for piece in tagged.pieces if not isinstance(piece, str)][1:], "文"])  # fmt: skip
     assert document.written().decode() == "重要<strong>x。</strong>文\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("w _a_ b", "重*要*文"),
+        ("w __a__ b", "重**要**文"),
+        ("w *a* b", "重*要*文"),
+        ("w __*a*__ b", "重***要***文"),
+    ],
+)
+def test_underscores_become_stars_within_words(source, expected):
+    document = MarkdownDocument(source.encode(), "text", Languages())
+    tags = [piece for piece in filled(document, "x", {(1, 0)})[0].pieces if not isinstance(piece, str)]
+    document.fill(0, ["重", *tags[: len(tags) // 2], "要", *tags[len(tags) // 2 :], "文"])
+    assert document.written().decode() == expected
+
+
+def test_underscores_stay_where_they_are_understood():
+    document = MarkdownDocument(b"w _a_ b", "text", Languages())
+    filled(document, "x y z", {(0, 0), (1, 1), (2, 2)})
+    assert document.written() == b"x _y_ z"
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "pairs", "expected"),
+    [
+        ("a  \nb\n", "x y", {(0, 0), (1, 1)}, "x  \ny\n"),
+        ("a\\\r\nb\r\n", "x y", {(0, 0), (1, 1)}, "x\\\r\ny\r\n"),
+        ("> a   \n> b\n", "x y", {(0, 0), (1, 1)}, "> x  \n> y\n"),
+        ("- a\n  b  \n  c\n", "x y z", {(0, 0), (1, 1), (2, 2)}, "- x y  \n  z\n"),
+        ("a  \n**b** c\n", "x y z", {(0, 0), (1, 1), (2, 2)}, "x  \n**y** z\n"),
+        ("**a  \nb** c\n", "x y z", {(0, 0), (1, 1), (2, 2)}, "**x  \ny** z\n"),
+        # What begins a line may mean something else there.
+        ("a  \nb c\n", "x - z", {(0, 0), (1, 1), (2, 2)}, "x  \n\\- z\n"),
+        # No line begins or ends with a break.
+        ("a  \n**b**\n", "x", {(0, 0)}, "x<br>\n"),
+    ],
+)
+def test_lines_are_broken_as_they_were(source, target, pairs, expected):
+    document = MarkdownDocument(source.encode(), "text", Languages())
+    filled(document, target, pairs)
+    assert document.written().decode() == expected
+
+
+def test_a_line_that_would_make_a_table_of_the_one_before_is_none():
+    document = MarkdownDocument(b"a  \nb\n", "text", Languages())
+    [_, point] = filled(document, "x y", {(0, 0), (1, 1)})[0].pieces[:2]
+    document.fill(0, ["x | y", point, "| :- | :- |"])
+    assert document.written() == b"x | y<br>| :- | :- |\n"

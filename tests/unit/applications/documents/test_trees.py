@@ -99,6 +99,10 @@ def test_tmx(items, target, pairs):
         (b'<meta charset="iso-8859-1"><p>\xe4</p>', b'<meta charset="iso-8859-1"><p>X</p>'),
         (b"<p>a</p><pre>b</pre><p translate=no>c</p>", b'<p>X</p><pre>b</pre><p translate="no">c</p>'),
         (b"a<p>", b"X<p></p>"),
+        (b"<p>a</p>\r\n<pre>b\r\nc</pre>\r\n", b"<p>X</p>\r\n<pre>b\r\nc</pre>\r\n"),
+        (b"<body>\r\n<p>a</p></body>", b"<html><body>\r\n<p>X</p></body></html>\r\n"),
+        (b"<p>a</p>&#13;\r\n", b"<p>X</p>\r\n"),
+        (b"<p>a</p>\r\n<hr>\n<hr>\n", b"<p>X</p>\n<hr>\n<hr>\n"),
         (b"<a href=u><div>a</div></a>", b'<a href="u"><div>X</div></a>'),
     ],
 )
