@@ -220,22 +220,43 @@ def test_the_same_text_again_does_not_stop_aligning(app):
     app.wait_for_selector('.target .word:has-text("Nobody")')
 
 
-def test_dropped_files_are_told_apart_by_content(app, visit):
-    def drop(text: str) -> None:
-        app.evaluate(
-            """text => {
-              const transfer = new DataTransfer();
-              transfer.items.add(new File([text], "file"));
-              document.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, cancelable: true }));
-            }""",
-            text,
-        )
+def drop(app, text: str) -> None:
+    app.evaluate(
+        """text => {
+          const transfer = new DataTransfer();
+          transfer.items.add(new File([text], "file"));
+          document.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, cancelable: true }));
+        }""",
+        text,
+    )
 
-    drop("a b ||| c d\n")
+
+@pytest.mark.parametrize(
+    ("pairs", "gold"), [("a b ||| c d\n", "0-0 1-1\n"), ("a b ||| c d\ne ||| f\n", "0-0 1-1\n0-0\n")]
+)
+def test_gold_that_comes_while_a_pair_is_aligned_takes_nothing_from_it(app, pairs, gold):
+    held, let_go = [], []
+    app.route("**/api/align", lambda route: route.continue_() if let_go else held.append(route))
+    drop(app, pairs)
     until(app, "document.querySelector('.source')?.textContent === 'ab' && document.querySelector('.target .word')")
-    drop("1-1 2p2\n")
+    drop(app, gold)
+    app.get_by_role("button", name="Matrix").click()
+    app.wait_for_selector(".picture .gold", state="attached")
+    app.get_by_role("button", name="Lines").click()
+    let_go.append(True)
+    for route in held:
+        route.continue_()
+    app.wait_for_selector("table.totals")
+    until(app, "!document.querySelector('.card.busy')")
+    assert links(app) == ["0-0", "1-1"]
+
+
+def test_dropped_files_are_told_apart_by_content(app, visit):
+    drop(app, "a b ||| c d\n")
+    until(app, "document.querySelector('.source')?.textContent === 'ab' && document.querySelector('.target .word')")
+    drop(app, "1-1 2p2\n")
     app.wait_for_selector("table.totals")  # counted from 1: 2 is the length of both sides
-    drop("0-0\n0-0\n")
+    drop(app, "0-0\n0-0\n")
     app.wait_for_selector(".status.trouble")
     said = "file has 2 lines but the list of pairs has 1 line; line n of one must correspond to line n of the other."
     assert app.locator("#status").inner_text() == said

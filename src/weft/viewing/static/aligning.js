@@ -1,7 +1,7 @@
 // Pairs nobody looked at yet are aligned in the background, a few at a time. A pair that cannot be aligned says why,
 // and the others go on.
 import { align } from "./api.js";
-import { isText, sidesOf, suggested } from "./work.js";
+import { isStill, isText, sidesOf, suggested } from "./work.js";
 
 const MOST = 20;
 const PAUSE = 1500;
@@ -49,9 +49,11 @@ export class Aligning {
       if (!waiting.length) return;
       await this.some(work, waiting);
       if (work !== this.app.work) return;
-      this.app.panel.show(work);
+      if (waiting.includes(work.current)) this.app.draw();
+      else this.app.panel.show(work);
       // What somebody is being told about chosen words or a dispute is more important.
-      if (this.app.selection.empty && !this.app.settling.settling) this.app.tell(progressOf(work));
+      const said = progressOf(work);
+      if (said && this.app.selection.empty && !this.app.settling.settling) this.app.tell(said);
     }
   }
 
@@ -66,7 +68,7 @@ export class Aligning {
     try {
       const { alignments } = await align({ ...request, ...this.app.settings.request() }, "rest");
       numbers.forEach((number, k) => {
-        if (work.pairs[number] === pairs[k]) work.suggest(number, suggested(alignments[k]));
+        if (isStill(work.pairs[number], pairs[k])) work.suggest(number, suggested(alignments[k]));
       });
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -81,7 +83,7 @@ export class Aligning {
 
   // It can be linked by hand all the same.
   refuse(work, number, pair, reason) {
-    if (work.pairs[number] === pair) work.pairs[number] = { ...pair, ready: true, refused: reason };
+    if (isStill(work.pairs[number], pair)) work.pairs[number] = { ...work.pairs[number], ready: true, refused: reason };
   }
 }
 

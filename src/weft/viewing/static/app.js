@@ -18,7 +18,7 @@ import { Selection } from "./selection.js";
 import { Settings } from "./settings.js";
 import { Settling } from "./settling.js";
 import { totalsOf } from "./totals.js";
-import { Work, blankPair, cycled, isText, sidesOf, suggested } from "./work.js";
+import { Work, blankPair, cycled, isStill, isText, sidesOf, suggested } from "./work.js";
 
 const at = (id) => document.getElementById(id);
 const PAUSE = 160;
@@ -170,7 +170,7 @@ async function realign({ force = false } = {}) {
     const splitting = isText(pair) ? app.settings.splitting() : {};
     const { alignments } = await align({ ...sidesOf(pair), ...splitting, ...app.settings.request() });
     // Whatever was done to the pair meanwhile is newer than this answer.
-    if (work.pairs[number] !== pair || app.work !== work) return;
+    if (app.work !== work || !isStill(work.pairs[number], pair)) return;
     const fields = suggested(alignments[0]);
     if (force) work.change(fields, { number });
     else work.suggest(number, fields);

@@ -62,6 +62,12 @@ export class Work {
   }
 }
 
+// Whether an answer to what a pair was is still of use: gold or a comment may have come meanwhile, but no other words or
+// links.
+export function isStill(now, before) {
+  return ["texts", "source", "target", "links", "edited"].every((field) => now[field] === before[field]);
+}
+
 // `texts` is what stands in the two boxes, `source` and `target` are the words that links count.
 export function blankPair(source = "", target = "") {
   return {
