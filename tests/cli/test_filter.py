@@ -45,6 +45,19 @@ def test_a_report_has_the_sentence_that_lacks_a_translation(weft, tmp_path):
     assert rows[1] == "0.000000\tbad\t\tc d\t\tthe target side is empty."
 
 
+def test_a_report_has_the_text_of_sentences_that_weft_split_and_of_those_without_counterpart(weft, tmp_path):
+    (tmp_path / "a.txt").write_text("Der Hund schläft. Es regnet.\n")
+    (tmp_path / "b.txt").write_text("The dog is sleeping.\n")
+    languages = ("--source-language", "de", "--target-language", "en")
+    weft("align", "--documents", "a.txt", "b.txt", *languages, "-o", "two.jsonl", cwd=tmp_path)
+    weft("filter", "two.jsonl", "--links", "two.jsonl", "--min-score", 0.3, "--report", "r.tsv", cwd=tmp_path)
+    rows = [line.split("\t")[1:] for line in (tmp_path / "r.tsv").read_text().splitlines()]
+    assert rows == [
+        ["kept", "", "Der Hund schläft.", "The dog is sleeping.", ""],
+        ["bad", "", "Es regnet.", "", "this sentence has no counterpart."],
+    ]
+
+
 def test_a_report_has_the_sentences_as_they_came(weft, tmp_path):
     (tmp_path / "s").write_text("Das Haus.\n=1+1\n")
     (tmp_path / "t").write_text("The house.\nJa\n")

@@ -58,7 +58,7 @@ from weft.errors import SettingError, number_of
 from weft.extraction.scores import Scores
 from weft.text.files import ending
 from weft.text.pair_formats import PairFormat
-from weft.text.rows import is_named_for_pairs
+from weft.text.rows import is_named_for_pairs, refuse_po
 
 _TABLES = ("tsv", "csv")
 # Names of files that aligned documents cannot be, besides those of documents; JSONL would only confuse their programs.
@@ -310,6 +310,7 @@ def _text_of(path: str, *, wrapped: bool | None) -> str:
     """The text of a file; of an HTML page, a Word file and the like a segment a line."""
     from weft.applications.documents import is_document, read_document
 
+    refuse_po(path)
     if not is_document(path):
         return read_text(path, wrapped=wrapped)
     if is_named_for_pairs(path):

@@ -26,11 +26,13 @@ from weft.cli.progress import counted
 from weft.errors import FormatError, SettingError, number_of
 from weft.text.cells import RowWriter, csv_row, protected, row_writer
 from weft.text.lines import FilePath, display_name, read_together, read_whole_lines
+from weft.text.memories import Unit, unit_of
 from weft.text.pairs import NOTHING, EmptySideError, PairReader, read_text_pairs
 from weft.text.tables import told_separator
 from weft.text.unit_files import kind_by_content, kind_by_name, without_units
 
 _KEEP = "What to keep (choose one)"
+_ALONE = "this sentence has no counterpart."
 Verdicts = Iterable[tuple[float, bool]]
 Cells = tuple[str, str, str, str]
 """Of a row in the report: its id, both sentences, and what is wrong with it."""
@@ -204,10 +206,11 @@ def _rows(reader: PairReader, given: LinkedInput) -> Iterator[Cells]:
     )
     for row in rows:
         error = errors.pop() if errors else None
-        there = error.__cause__.sides if error and isinstance(error.__cause__, EmptySideError) else ("", "")
-        source, target = (side if isinstance(side, str) else " ".join(side) for side in row.sides or there)
+        there = error.__cause__.sides if error and isinstance(error.__cause__, EmptySideError) else ((), ())
+        unit = unit_of(row._replace(sides=row.sides or there)) or Unit("", "")
         name = next((value for field, value in row.extra.items() if field.lower() == "id"), "")
-        yield str(name), source, target, error.reason if error else ""
+        is_alone = error is None and bool(unit.source) != bool(unit.target)
+        yield str(name), unit.source, unit.target, error.reason if error else _ALONE if is_alone else ""
 
 
 class _Tally:

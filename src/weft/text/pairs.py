@@ -173,6 +173,8 @@ def read_text_pairs(
     """
     format = chosen("format", PairFormat, format)
     if target is not None:
+        refuse_po(path)
+        refuse_po(target)
         return _read_two_files((path, target), (read_lines(path), read_lines(target)), on_error, doubts)
     if format is PairFormat.AUTO:
         refuse_po(path)

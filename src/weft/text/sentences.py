@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from weft.errors import MissingExtraError
 from weft.types import Words
 
@@ -12,6 +14,7 @@ _MARKS = (
 )
 _CLOSING = "\"')]}\u201c\u201d\u2018\u2019\u00bb\u203a\u300d\u300f\uff09\u3011\u300b\u3009"
 _BEHIND_MARKS = f"{_CLOSING} \t\r\u00a0\u202f"  # French has a space within its quotation marks
+_OPENING = "\"'([{\u00ab\u2018\u201a\u201c\u201e\u2039\u00bf\u00a1"
 # A full stop behind these, or behind a single letter or a number of one or two digits, seldom ends a sentence.
 _ABBREVIATIONS = frozenset({
     "mr", "mrs", "ms", "dr", "prof", "st", "no", "nos", "vs", "etc", "cf", "e.g", "i.e", "eg", "ie", "jr", "sr",
@@ -21,6 +24,9 @@ _ABBREVIATIONS = frozenset({
     "avv", "tel", "tzv", "resp", "nap", "mgr", "ul", "tj", "tzn", "jan", "feb", "mar", "apr", "jun", "jul",
     "aug", "sep", "sept", "oct", "nov", "dec",
 })  # fmt: skip
+
+# These stand before names; `av.` before J.-C.
+_TITLES = frozenset({"mr", "mrs", "ms", "dr", "prof", "mme", "mlle", "sra", "sr", "sig", "dott", "avv", "ing", "av"})
 
 
 def split_sentences(text: str, language: str | None = None) -> list[tuple[int, int]]:
@@ -43,13 +49,32 @@ def split_sentences(text: str, language: str | None = None) -> list[tuple[int, i
     spans: list[tuple[int, int]] = []
     begin = 0
     for line in text.split("\n"):
+        first = len(spans)
         for found in get_sentence_boundaries((language or "en").replace("_", "-").split("-")[0].lower(), line):
             sentence = line[found["start_index"] : found["end_index"]]
             start = begin + found["start_index"] + len(sentence) - len(sentence.lstrip())
-            if sentence.strip():
-                spans.append((start, start + len(sentence.strip())))
+            if len(spans) > first and _goes_on(text[slice(*spans[-1])], sentence.strip()):
+                start, _ = spans.pop()
+            end = begin + found["end_index"] - len(sentence) + len(sentence.rstrip())
+            if end > start:
+                spans.append((start, end))
         begin += len(line) + 1
     return spans
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Whether a full stop ends a title, an initial or an abbreviation that the library's rules do not know."""
+    if not before.endswith("."):
+        return False
+    word = before.split()[-1].lstrip(_OPENING)[:-1]
+    letters = re.split(r"[.-]+", word)
+    is_short = all(len(each) == 1 or (len(each) == 2 and each.isupper()) for each in letters)
+    if after[:1].islower() or after[:1].isdigit():
+        return is_short or word.lower() in _ABBREVIATIONS
+    is_name = is_short and all(len(each) == 1 and each.isupper() for each in letters) and word != "I"
+    # EE. UU. are the United States in Spanish; J.-C. may be cut in two.
+    is_doubled = is_short and bool(re.match(r"[^\W\d_]{2}\.", after)) and after[:2].isupper()
+    return is_name or is_doubled or after.startswith("-") or word.lower() in _TITLES
 
 
 def ends_with_mark(line: str) -> bool:

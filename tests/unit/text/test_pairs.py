@@ -212,6 +212,9 @@ def test_gettext_files_are_named_in_one_sentence(tmp_path):
     bad: list[FormatError] = []
     with pytest.raises(FormatError, match=r"de\.po: this is a gettext PO file, .* po2tmx"):
         list(read_pairs(path, on_error=bad.append))
+    for pair in ((path, unnamed), (unnamed, path)):
+        with pytest.raises(FormatError, match=r"de\.po: this is a gettext PO file"):
+            list(read_pairs(*pair, on_error=bad.append))
     assert bad == []
     with pytest.raises(SettingError, match="this is a gettext PO file"):
         list(read_pairs(unnamed, on_error=bad.append))

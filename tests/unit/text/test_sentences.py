@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.text.sentences import sentence_starts
+from weft.text.sentences import sentence_starts, split_sentences
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,19 @@ def test_starts_rise_from_0_and_no_sentence_begins_with_a_closing_bracket(words)
     assert starts == sorted(set(starts))
     assert all(start < len(words) for start in starts[1:])
     assert not any(set(words[start]) <= set("\"')»") for start in starts[1:])
+
+
+@pytest.mark.parametrize(
+    ("language", "sentences"),
+    [
+        ("fr", ["M. Dupont est parti à 8 h. 30 le 1er mai.", "Il pleuvait.", "Mme. Leroy l'attendait."]),
+        ("fr", ["César est né en 100 av. J.-C. et mourut en 44 av. J.-C. à Rome.", "Il pleuvait."]),
+        (None, ["César est né en 100 av. J.-C. et mourut en 44 av. J.-C. à Rome.", "Il pleuvait."]),
+        (None, ["Ella vive en EE. UU. desde 1990.", "Trabaja mucho."]),
+        ("en", ["So do I.", "He said no.", "We live in the UK.", "J. R. Smith came."]),
+        ("en", ["we met him.", "so do we.", "then it rained."]),
+    ],
+)
+def test_abbreviations_that_the_library_does_not_know_end_no_sentence(language, sentences):
+    text = " ".join(sentences)
+    assert [text[start:end] for start, end in split_sentences(text, language)] == sentences
