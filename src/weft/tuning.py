@@ -10,6 +10,7 @@ from shlex import quote
 
 import numpy as np
 
+from weft.annotation.project import gold_file, is_project
 from weft.arrays import BoolArray, FloatArray, IntArray
 from weft.encoding.encoder import Encoded, Encoder, encode_pairs
 from weft.errors import SettingError, WeftError
@@ -21,6 +22,7 @@ from weft.extraction.settings import ExtractionSettings
 from weft.scoring.corpus import score
 from weft.scoring.counts import Rates
 from weft.text.gold import GoldFile, read_sentences
+from weft.text.pairs import read_pairs
 from weft.types import GoldAlignment, SentencePair
 
 FEWEST_LINKS = 100
@@ -41,16 +43,24 @@ class DevSet:
 
     @classmethod
     def read(cls, prefix: str) -> DevSet:
-        """Read PREFIX.src, PREFIX.tgt and PREFIX.talp. Pairs with an empty side are left out."""
+        """Read PREFIX.src, PREFIX.tgt and PREFIX.talp, or what is confirmed in an annotation project.
+
+        Pairs with an empty side are left out.
+        """
         stem, ending = splitext(prefix)
         if ending in (".src", ".tgt", ".talp") and isfile(prefix) and not isfile(f"{prefix}.src"):
             raise SettingError(f"{prefix} is only one file of a dev set; name the prefix: `dev` {quote(stem)}")
-        if isdir(prefix) and not isfile(f"{prefix}.src"):
+        if isdir(prefix) and not isfile(f"{prefix}.src") and not is_project(prefix):
             found = min((path.stem for path in Path(prefix).glob("*.src")), default="PREFIX")
             advice = f"name the prefix of the files in it: `dev` {quote(str(Path(prefix, found)))}"
             raise SettingError(f"{prefix} is a folder; {advice}")
-        source, target, links = (Path(f"{prefix}.{ending}") for ending in ("src", "tgt", "talp"))
-        rows = GoldFile(links, read_sentences(source, target), pairs_name=str(source))
+        if is_project(prefix):
+            source = links = gold_file(prefix)
+            sentences = read_pairs(links)
+        else:
+            source, target, links = (Path(f"{prefix}.{ending}") for ending in ("src", "tgt", "talp"))
+            sentences = read_sentences(source, target)
+        rows = GoldFile(links, sentences, pairs_name=str(source))
         kept = [(row.pair, row.gold) for row in rows if row.pair and all("".join(side).strip() for side in row.pair)]
         if not any(gold.sure for _, gold in kept):
             raise WeftError(f"{links} contains no sure links; tuning needs some.")

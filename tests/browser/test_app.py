@@ -76,6 +76,20 @@ def test_the_keyboard_alone_edits(app):
     assert app.evaluate("document.activeElement.classList.contains('cells')")
 
 
+@pytest.mark.parametrize("view", ["Lines", "Matrix"])
+def test_an_arrow_goes_to_the_words_if_nothing_has_the_focus(app, view):
+    type_in(app)
+    app.get_by_role("button", name=view).click()
+    app.evaluate("document.activeElement.blur()")
+    app.keyboard.press("ArrowDown")  # this scrolls
+    assert app.evaluate("document.activeElement === document.body")
+    app.keyboard.press("ArrowRight")
+    assert app.evaluate("document.activeElement.matches('.word, .cells')")
+    app.get_by_role("textbox", name="Source").focus()
+    app.keyboard.press("ArrowLeft")
+    assert app.evaluate("document.activeElement.id") == "source"
+
+
 def test_saved_gold_is_read_by_weft_and_comes_back(app, tmp_path):
     type_in(app)
     click_words(app, 2, 3)

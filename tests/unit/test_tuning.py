@@ -5,14 +5,17 @@ import pytest
 
 from models import SENTENCES
 from weft.aligner import Aligner
-from weft.errors import FormatError, LineCountError, WeftError
+from weft.annotation.project import Project, create_project
+from weft.annotation.record import Annotation, State
+from weft.annotation.sentences import ProjectPair
+from weft.errors import FormatError, LineCountError, SettingError, WeftError
 from weft.extraction.calibration import Calibration
 from weft.extraction.methods import METHODS
 from weft.extraction.settings import ExtractionSettings
 from weft.models.load import load_encoder
 from weft.scoring.corpus import score
 from weft.tuning import NULLS, DevSet, ScoredLinks, calibrated, calibration_error, tune
-from weft.types import GoldAlignment, SentencePair
+from weft.types import GoldAlignment, Link, SentencePair
 
 
 def write_dev(prefix, source, target, links):
@@ -151,6 +154,19 @@ def test_probabilities_of_links_between_unrelated_sentences_fall(tiny_bert, same
 def test_a_dev_set_counted_from_1_is_understood(tmp_path):
     dev = DevSet.read(write_dev(tmp_path / "dev", ["a b", "c"], ["d e", "f"], ["1-1 2-2", "1-1"]))
     assert [gold.sure for gold in dev.gold] == [{(0, 0), (1, 1)}, {(0, 0)}]
+
+
+def test_the_confirmed_pairs_of_a_project_are_a_dev_set(tmp_path):
+    pairs = [SentencePair(("das", "Haus"), ("the", "house")), SentencePair(("ja",), ("oh", "yes"))]
+    create_project(tmp_path / "work", map(ProjectPair, pairs))
+    with pytest.raises(SettingError, match="no confirmed pair yet"):
+        DevSet.read(str(tmp_path / "work"))
+    project = Project.open(tmp_path / "work")
+    project.put("Ann", 1, Annotation((Link(0, 1), Link(0, 0, sure=False)), State.DONE))
+    project.close()
+    dev = DevSet.read(str(tmp_path / "work"))
+    assert dev.pairs == (pairs[1],)
+    assert dev.gold == (GoldAlignment(frozenset({(0, 1)}), frozenset({(0, 0), (0, 1)})),)
 
 
 def test_bad_dev_sets_are_refused(tmp_path):

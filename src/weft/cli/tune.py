@@ -32,7 +32,8 @@ def tune(
         list[str],
         typer.Option(
             metavar="PREFIX",
-            help="Dev set: PREFIX.src, PREFIX.tgt and gold links in PREFIX.talp. Can be repeated.",
+            help="Dev set: PREFIX.src, PREFIX.tgt and gold links in PREFIX.talp, or an annotation project. Can be "
+            "repeated.",
             rich_help_panel=_TRIALS,
         ),
     ],

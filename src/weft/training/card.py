@@ -100,8 +100,8 @@ def model_card(config: TrainingConfig, layer: int, progress: Progress, counts: d
         "",
         f"# {Path(config.output).name}",
         "",
-        f"A word aligner trained with weft {__version__}. Use it with `weft align --model FOLDER`; its encoder loads "
-        "with `AutoModel.from_pretrained` too.",
+        f"A word aligner trained with weft {__version__}. Use it with `weft align --model FOLDER`. With its torch "
+        "weights, as trained, its encoder also loads with `AutoModel.from_pretrained`.",
         "",
         f"- base: {base}",
         f"- objectives: {', '.join(config.chosen_objectives)}",

@@ -119,6 +119,7 @@ function listen() {
   listenToKeys({
     ...{ undo: actions.undo, redo: actions.redo, j: () => step(1), k: () => step(-1), "?": showKeys },
     ...{ u: nextOpen, g: () => many() && at("go").focus(), a: () => realign({ force: true }), w: focusWord },
+    ...{ ArrowLeft: enterWords, ArrowRight: enterWords },
     ...Object.fromEntries(Object.entries(STATE_KEYS).map(([state, key]) => [key, () => mark(state)])),
     c: () => many() && at("comment").focus(),
     v: () => document.querySelector('#views button[aria-pressed="false"]').click(),
@@ -252,6 +253,11 @@ function rememberFocus() {
     else at("canvas").querySelector(".cells")?.focus();
     if (cell) at("canvas").firstChild?.moveTo?.(...cell);
   };
+}
+
+// Whoever presses an arrow before any word has the focus means the words.
+function enterWords() {
+  return document.activeElement === document.body && app.work.pair.source.length ? focusWord() : false;
 }
 
 function focusWord() {

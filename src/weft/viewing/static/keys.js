@@ -34,7 +34,7 @@ const PARTS = [
       ["2", "mark as possible"],
       ["0", "remove the link"],
       ["Escape", "clear the chosen words"],
-      ["w", "go to the first word"],
+      ["w", "go to the first word; ← or → does so too if no word has the focus"],
       ["Ctrl+Z", "undo"],
       ["Ctrl+Shift+Z", "redo"],
     ],
