@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,7 +29,7 @@ from weft.models.known import DEFAULT_MODEL
 from weft.models.load import load_encoder
 from weft.models.resolve import resolve_model
 from weft.models.save import save_model
-from weft.text.blanks import among_blanks, without_blanks
+from weft.text.blanks import among_blanks, marks_in, without_blanks
 from weft.text.given import to_one_pair, to_pair, to_texts
 from weft.text.segment import word_splitters
 from weft.types import Alignment, SentencePair, Words
@@ -276,9 +277,9 @@ class Aligner:
             first + np.searchsorted(subwords[side].words, [0, *accumulate(map(len, text))])
             for side, (first, text) in enumerate(zip(subwords.starts.tolist(), (source, target), strict=False))
         ]
-        sides = starts[0], starts[1]
-        sounds = Sounds.of(source, target)
+        sides, sounds = (starts[0], starts[1]), Sounds.of(source, target)
         texts = alternatives(subwords, sides, self.encoder.encode_stretches, may_differ=True, sounds=sounds)
+        texts = replace(texts, marks=(marks_in(source), marks_in(target)))
         found: list[Alignment] = []
         for pieces in cut_by_weight(texts.pieces, self.encoder.pace.chunk_words, lambda piece: piece.n_words):
             found.extend(self.begin(pairs_of(pieces, subwords, tokenizer.unknown), scores=scores)())

@@ -91,8 +91,8 @@ def train(
         list[str] | None,
         typer.Option(
             metavar="PREFIX",
-            help="Dev set: PREFIX.src, PREFIX.tgt and gold links in PREFIX.talp, or an annotation project; the run keeps "
-            "the weights with the lowest AER on it. Can be repeated.",
+            help="Dev set: PREFIX.src, PREFIX.tgt and gold links in PREFIX.talp, or an annotation project; the run "
+            "keeps the weights with the lowest AER on it. Can be repeated.",
             rich_help_panel=_DATA,
         ),
     ] = None,

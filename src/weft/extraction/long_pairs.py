@@ -75,6 +75,7 @@ class LongPair:
     """The pieces of a long pair that may belong together, and stretches that may have no counterpart.
 
     `n_words` are those of both sides. `weights` say what counts for a pair, `sounds` which stretches sound alike.
+    `marks` are the numbers of words without a letter or digit: their links with other words are no evidence.
     """
 
     pieces: list[Piece]
@@ -82,6 +83,7 @@ class LongPair:
     n_words: int
     weights: Weights = _CLOSELY.weights
     sounds: Sounds | None = None
+    marks: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
 
     def evidence(self, found: Sequence[Alignment]) -> list[tuple[StretchPair, Weights]]:
         """What the links of each piece say for it, and what speaks for stretches without a counterpart."""
@@ -89,12 +91,17 @@ class LongPair:
         return [*((piece.stretches, self._of_piece(piece, links)) for piece, links in pieces), *self.skips]
 
     def _of_piece(self, piece: Piece, links: Alignment) -> Weights:
+        links = replace(links, links=tuple(link for link in links.links if self._is_evidence(piece, link)))
         evidence = pair_evidence(links, piece.edges)
         if self.sounds is None:
             return evidence
         source, source_end, target, target_end, _ = piece.stretches
         alike, unheard = self.sounds.evidence(slice(source, source_end), slice(target, target_end))
         return evidence._replace(alike=alike, unheard=unheard)
+
+    def _is_evidence(self, piece: Piece, link: Link) -> bool:
+        ours, theirs = (first + place for first, place in zip(piece.first, link[:2], strict=True))
+        return (ours in self.marks[0]) == (theirs in self.marks[1])
 
     def chosen(self, found: Sequence[Alignment]) -> list[tuple[StretchPair, Alignment | None]]:
         """The likeliest way through both texts by links, with those of each step; None for one side alone."""

@@ -1,11 +1,14 @@
-"""Blank words, as lists of tokens have them: nothing in them can be seen. They keep their places, without links."""
+"""Blank words, as lists of tokens have them: nothing in them can be seen. They keep their places, without links.
+
+And words that are only marks, such as a full stop.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from weft.types import Alignment, Words
 
@@ -18,6 +21,12 @@ _SEEN = re.compile(r"[^\s\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u206
 def is_blank(word: str) -> bool:
     """Whether a word is empty or nothing but white space and characters that cannot be seen."""
     return not _SEEN.search(word)
+
+
+def marks_in(text: Iterable[Words]) -> frozenset[int]:
+    """The numbers of the words of some sentences, counted through, that have no letter or digit."""
+    words = chain.from_iterable(text)
+    return frozenset(number for number, word in enumerate(words) if not any(map(str.isalnum, word)))
 
 
 def without_blanks(sentence: Words) -> Words:

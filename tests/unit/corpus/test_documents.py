@@ -188,3 +188,17 @@ def test_commands_to_copy_are_quoted_for_the_shell(tmp_path):
     with pytest.raises(SettingError) as refused:
         read_text(path)
     assert shlex.split(str(refused.value))[-4:] == ["ffmpeg", "-i", str(path), str(path.with_suffix(".srt"))]
+
+
+@pytest.mark.parametrize("number", ["7", "45", "- 9 -"])
+def test_a_page_number_is_no_part_of_the_sentence_before_it(number):
+    texts = (
+        f"Elle attend quelqu’un.\n\n{number}\n\nLe maire vint.\n",
+        "“It is waiting for someone.”\n\nThe mayor came.\n",
+    )
+    parts = align_documents(*texts, source_language="fr", target_language="en")
+    assert [(part.source.text, part.target.text) for part in parts] == [
+        ("Elle attend quelqu’un.", "“It is waiting for someone.”"),
+        (number, ""),
+        ("Le maire vint.", "The mayor came."),
+    ]
