@@ -236,6 +236,8 @@ class SplitWatch:
 
     def look(self, sides: tuple[str | Words, str | Words]) -> None:
         """Look at one pair. Text is not split if most of the first pairs have a word that should be two."""
+        if not any(isinstance(side, str) and side.strip() for side in sides):
+            return  # lists of words, or nothing at all, say nothing
         self._lines += 1
         found = next(filter(None, (_unsplit(*sides), _unsplit(*reversed(sides)))), None)
         if found:

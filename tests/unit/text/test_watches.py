@@ -20,6 +20,7 @@ from weft.text.watches import SplitWatch, no_links_remark, warn_of_headings
         [("他明天去北京", "He goes to Beijing tomorrow")],
         [("He goes to Beijing tomorrow", "他明天去北京")],
         [("昨天，他去了北京 。", "Yesterday he went to Beijing .")],
+        [(("Das", "ist", "gut", "."), "That is good."), (("a", "b"), ""), (("c",), "  ")],
     ],
 )
 def test_text_that_is_not_split_is_noticed_once(caplog, pairs):
