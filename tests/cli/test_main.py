@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
@@ -11,6 +12,7 @@ import pytest
 
 import weft as package
 from processes import interruptible
+from weft.cli.main import _Saying
 
 
 def test_version_and_help(weft):
@@ -233,3 +235,12 @@ def test_names_of_columns_alone_are_no_pairs(weft, command):
     options = ("--source-field", "a", "--target-field", "b")
     done = weft(*command, *options, stdin="a\tb\n")
     assert (done.returncode, done.stderr.splitlines()[0]) == (0, "weft: the input contains no sentence pairs.")
+
+
+def test_a_doubt_about_a_file_that_is_read_again_is_said_once(capsys):
+    handler = _Saying()
+    for name in ("weft.text.watches", "weft.training.loop"):
+        for _ in range(2):
+            handler.emit(logging.LogRecord(name, logging.WARNING, "", 0, f"{name} speaks", None, None))
+    said = ["weft: weft.text.watches speaks", *["weft: weft.training.loop speaks"] * 2]
+    assert capsys.readouterr().err.splitlines() == said

@@ -152,10 +152,22 @@ def _with_optional_values(arguments: list[str]) -> list[str]:
 
 
 class _Saying(logging.Handler):
-    """What the library logs is said as everything else is: past a running count, and to nobody if nobody listens."""
+    """What the library logs is said as everything else is: past a running count, and to nobody if nobody listens.
+
+    A file that is read several times raises the same doubts each time; they are said once.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._doubts: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        say(self.format(record))
+        message = self.format(record)
+        if record.name.startswith("weft.text."):
+            if message in self._doubts:
+                return
+            self._doubts.add(message)
+        say(message)
 
 
 def _log_to_stderr() -> None:
