@@ -50,7 +50,12 @@ _NAMES = (
     "swazi=ss sotho=st sesotho=st sundanese=su swedish=sv swahili=sw tamil=ta telugu=te tajik=tg thai=th tigrinya=ti "
     "turkmen=tk tagalog=tl filipino=tl tswana=tn setswana=tn turkish=tr tatar=tt uyghur=ug uighur=ug ukrainian=uk "
     "urdu=ur uzbek=uz venda=ve vietnamese=vi wolof=wo xhosa=xh yiddish=yi yoruba=yo chinese=zh mandarin=zh "
-    "cantonese=zh zulu=zu"
+    "cantonese=zh zulu=zu "
+    # In their own languages.
+    "deutsch=de français=fr francais=fr español=es espanol=es castellano=es català=ca italiano=it português=pt "
+    "portugues=pt română=ro nederlands=nl dansk=da svenska=sv norsk=nb suomi=fi polski=pl česky=cs čeština=cs "
+    "magyar=hu türkçe=tr ελληνικά=el русский=ru українська=uk български=bg עברית=he العربية=ar فارسی=fa हिन्दी=hi "
+    "中文=zh 日本語=ja 한국어=ko ไทย=th"
 )
 _CODES = dict(entry.split("=") for entry in _NAMES.split())
 
@@ -70,7 +75,8 @@ def checked_code(language: str | None) -> str:
     primary = primary_code(language)
     if primary in _COUNTRIES:
         raise SettingError(f"{language} is the code of a country; the language is {_COUNTRIES[primary]}.")
-    if primary in _CODES and len(primary) > LONGEST_CODE:  # some names, as Ewe, are codes too
+    # Some names, as Ewe, are codes too.
+    if primary in _CODES and (len(primary) > LONGEST_CODE or not primary.isascii()):
         raise SettingError(f"{language} is the name of a language; use its code, {_CODES[primary]}.")
     return primary
 

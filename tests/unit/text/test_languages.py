@@ -6,7 +6,15 @@ from weft.errors import SettingError
 from weft.text.languages import checked_code
 from weft.text.segment import segmenter_for
 
-NAMES = [("german", "de"), ("Italian", "it"), ("danish", "da"), ("Farsi", "fa"), ("Nynorsk", "nn")]
+NAMES = [
+    ("german", "de"),
+    ("Italian", "it"),
+    ("danish", "da"),
+    ("Farsi", "fa"),
+    ("Nynorsk", "nn"),
+    ("Deutsch", "de"),
+    ("日本語", "ja"),
+]
 
 
 @pytest.mark.parametrize(("name", "code"), NAMES)
