@@ -99,6 +99,7 @@ def read_span_records(
     order = LanguageOrder(fields.languages)
     for number, line in enumerate(read_lines(path), start=1):
         record: dict[str, Any] = {}
+        to_list = ""
         try:
             record = _parse_object(decode(line, path, number))
             given = _given_spans(record, labelled, spans_field)
@@ -107,6 +108,7 @@ def read_span_records(
                 absent = FormatError(display_name(path), number, _without_spans(record, spans_field))
             names = fields.names_in(record, order)
             if given and all(isinstance(item, str) for item in given):
+                to_list = names[labelled == "source"] if raw else ""
                 yield _tag_record(record, given, names, labelled, segmenters, of_words=of_words, raw=raw)
             else:
                 yield _span_record(record, given or [], names, labelled, Unit(unit), segmenters)
@@ -117,6 +119,8 @@ def read_span_records(
             if on_error is None:
                 raise located from error
             on_error(located)
+            if isinstance(text := record.get(to_list), str):  # all records have fields of the same kinds
+                record = _with_words(record, to_list, Side((), text))
             yield replace(BAD_RECORD, record=record) if record else BAD_RECORD
     if absent is not None and not found:
         raise absent
@@ -187,7 +191,7 @@ def _tag_record(
         listed = "" if labels.text is None else " Words are separated by spaces; a list of words says what they are."
         raise ValueError(f"expected a tag for each of the {len(labels.words)} words, found {len(tags)}.{listed}")
     if raw and isinstance(sentence_field(record, name), str):  # without its words, nobody could count its tags
-        record = {**record, name: other.words, f"{name}_text": other.text, f"{name}_offsets": other.offsets}
+        record = _with_words(record, name, other)
     wrong = None if of_words else next((tag for tag in tags if not is_label(tag)), None)
     if wrong is not None:
         raise ValueError(
@@ -196,6 +200,11 @@ def _tag_record(
         )
     spans = () if of_words else tuple(spans_of(tags))
     return SpanRecord(record, SentencePair(sides[0].words, sides[1].words), other, spans, (), tuple(tags))
+
+
+def _with_words(record: dict[str, Any], name: str, side: Side) -> dict[str, Any]:
+    """The record with the words of a side in place of its text, and that and their places beside them."""
+    return {**record, name: side.words, f"{name}_text": side.text, f"{name}_offsets": side.offsets}
 
 
 def side_of(record: dict[str, Any], name: str, cut: Segmenter) -> Side:

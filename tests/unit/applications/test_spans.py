@@ -169,6 +169,10 @@ def test_tags_on_listed_words_and_a_translation_that_is_not_split(tmp_path):
     assert text.pair == found.pair
     (turned,) = read(tmp_path, record, fields=PairFields.of("de", "words"), labelled="target", **options)
     assert turned.pair == SentencePair(*reversed(found.pair))
+    # Tables, such as Parquet, need the same kinds of fields in all records.
+    (bad,) = read(tmp_path, {**record, "de": ""}, fields=PairFields.of("words", "de"), on_error=[].append, **options)
+    written = json.loads(write_tags(bad, [], labelled="source"))
+    assert written == {**record, "de": [], "de_text": "", "de_offsets": [], "target_spans": []}
 
 
 @pytest.mark.parametrize(
