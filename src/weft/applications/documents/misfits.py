@@ -79,7 +79,10 @@ def other_verse(
             one != other for one, other in zip(ours.verse or (), theirs.verse or (), strict=True) if one and other
         ):
             return f"{names[1]} has {_verse_of(theirs)} where {names[0]} has {_verse_of(ours)}."
-    return ""
+    # Footnotes, which stand behind all verses, may be left out.
+    ends, goes_on = names[::-1] if len(segments) > len(translation) else names
+    rest = [*segments[len(translation) :], *translation[len(segments) :]]
+    return f"{ends} ends where {goes_on} has {rest[0].verse}." if rest and rest[0].verse else ""
 
 
 def _verse_of(segment: DocumentSegment) -> str:

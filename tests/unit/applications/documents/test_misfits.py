@@ -61,6 +61,8 @@ def _other_verse(source, target):
     ("target", "said"),
     [
         ("\\id MRK\n\\c 1\n\\p\n\\v 1 a\n\\v 3 b", "t has MRK 1:3 where s has MRK 1:2."),
+        ("\\id MRK\n\\c 1\n\\p\n\\v 1 a", "t ends where s has MRK 1:2."),
+        ("\\id MRK\n\\c 1\n\\p\n\\v 1 a\n\\v 2 b\n\\v 3 c", "s ends where t has MRK 1:3."),
         ("\\id MRK\n\\c 1\n\\p\n\\v 1 a\n\\v 2-3 b", "t has MRK 1:2-3 where s has MRK 1:2."),
         ("\\id MRK\n\\c 2\n\\p\n\\v 1 a\n\\v 2 b", "t has MRK 2:1 where s has MRK 1:1."),
         ("\\id LUK\n\\c 1\n\\p\n\\v 1 a\n\\v 2 b", "t has LUK 1:1 where s has MRK 1:1."),
