@@ -198,8 +198,7 @@ class _Pieces:
 
     def __init__(self, text: str) -> None:
         self._pieces: list[Piece] = []
-        self._blanks = " " in text
-        self._parts_words = self._blanks or not _WITHOUT_BLANKS.search(text)
+        self._parts_words = " " in text or not _WITHOUT_BLANKS.search(text)
         self._last = ""
         self._parted = False
         self._owed = False
@@ -217,7 +216,7 @@ class _Pieces:
     def points(self, points: Iterable[Point]) -> None:
         for point in points:
             is_word = bool(point.element.stands_for)  # when its value takes its place
-            apart = point.apart and (self._parts_words if is_word else self._blanks)
+            apart = point.apart and self._parts_words
             if apart and self._blank_before(is_word=is_word):
                 self._pieces.append(" ")
                 self._parted = True
@@ -233,8 +232,10 @@ class _Pieces:
 
     def _blank_before(self, *, is_word: bool) -> bool:
         """Whether a point that stood apart gets a blank before it here."""
-        if is_word and (self._owed or self._last in OPENING):
-            return self._owed
+        if self._owed:  # to a point that stood apart, too
+            return True
+        if is_word and self._last in OPENING:
+            return False
         return self._after_text and not self._parted
 
     def _may_part(self, following: str) -> bool:

@@ -74,12 +74,15 @@ def project(tmp_path, source, target, links, **options):
         ("<p>a c</p>", "x y z", "0-1", "<p>x y z</p>"),
         ("a<br>c d", "x y z", "0-1 1-0 2-2", "x y<br/> z"),
         ("a<br>c d", "x y z", "0-0 1-2 2-1", "x<br/> y z"),
-        ("<img src='q'/> a", "x", "0-0", '<img src="q"/>x'),
+        ("<img src='q'/> a", "x", "0-0", '<img src="q"/> x'),
+        ("<img src='q'/> a", "他明天", "0-0", '<img src="q"/>他明天'),
+        ("a <i1/> <i2/> b", "x y", "0-0 1-1", "x <i1/> <i2/> y"),
+        ("a <i1/> <i2/>", "x", "0-0", "x <i1/> <i2/>"),
         ("a <img/> c", "x y", "0-0 1-1", "x <img/> y"),
         ("a <img/>c d", "x y z", "0-0 1-1 2-2", "x <img/>y z"),
         ("a<img/> c", "x y", "0-0 1-1", "x<img/> y"),
         ("<p>a<br></p>", "x y", "0-0", "<p>x y<br/></p>"),
-        ("<li><img/> a</li>", "x", "0-0", "<li><img/>x</li>"),
+        ("<li><img/> a</li>", "x", "0-0", "<li><img/> x</li>"),
         ("<a><img alt=x></a> a c", "x y", "0-0 1-1", '<a><img alt="x"/></a> x y'),
         ("un<b>real</b>", "x", "0-0", "<b>x</b>"),
         ("<b>a c", "x y", "0-0 1-1", "<b>x y</b>"),
@@ -107,7 +110,7 @@ def project(tmp_path, source, target, links, **options):
             "0-1 1-0",
             '<bpt id="1">&lt;b&gt;</bpt>x<ept id="1">&lt;/b&gt;</ept> y',
         ),
-        ("<ph id='1'>code</ph> c", "x", "0-0", '<ph id="1">code</ph>x'),
+        ("<ph id='1'>code</ph> c", "x", "0-0", '<ph id="1">code</ph> x'),
         (
             "<bx id='1'/>a <g id='2'>c<ex id='1'/> d</g>",
             "x y z",
@@ -197,7 +200,7 @@ def test_parts(tmp_path):
 
 def test_elements_that_were_not_placed_by_links_are_listed(tmp_path):
     tagged = project(tmp_path, "<b>a</b> <i>c</i> d </u> <!-- e -->", "x", "0-0")
-    assert tagged.line == "<b>x</b><i></i><!-- e -->"
+    assert tagged.line == "<b>x</b><i></i> <!-- e -->"
     listed = {span.label: place.reason for span, place in zip(tagged.spans, tagged.projected, strict=True)}
     assert listed == {"b": None, "i": Reason.NEARBY, "</u>": Reason.NO_WORD}
 
