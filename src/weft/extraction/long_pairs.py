@@ -91,7 +91,8 @@ class LongPair:
         return [*((piece.stretches, self._of_piece(piece, links)) for piece, links in pieces), *self.skips]
 
     def _of_piece(self, piece: Piece, links: Alignment) -> Weights:
-        links = replace(links, links=tuple(link for link in links.links if self._is_evidence(piece, link)))
+        if any(self.marks):
+            links = replace(links, links=tuple(link for link in links.links if self._is_evidence(piece, link)))
         evidence = pair_evidence(links, piece.edges)
         if self.sounds is None:
             return evidence
